@@ -105,5 +105,24 @@ def test_starts_that_never_serve_are_a_loop(serves: str, count: int, tmp_path: P
         assert found[0].subject["broker"] == "4" and "3 starts in 14 min" in found[0].explanation
 
 
+ROLLED = (
+    "2025-01-14 22:{} INFO KafkaRoller:508 - Reconciliation #91(timer) Kafka(bus/mid): Pod {} needs to be restarted. "
+    "Reason: []\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("pod", "end", "count"),
+    [("mid-kafka-4", "", 1), ("4", "", 1), ("mid-kafka-3", "", 0), ("4", SERVES.format("19:00,000"), 0)],
+)
+def test_one_recovery_ended_by_an_operator_is_reported(pod: str, end: str, count: int, tmp_path: Path) -> None:
+    log = RECOVERY.format("04:03,110") + SIGNAL.format("09:40,000") + RECOVERY.format("11:03,110") + end
+    operator = ROLLED.format("09:39,100", pod)
+    found = judge(tmp_path, {"kafka-4.log": log, "operator.log": operator})
+    assert [one.kind for one in found if one.severity is Severity.ERROR] == ["log_recovery_interrupted"] * count
+    if found and count:
+        assert "operator ordered" in found[0].explanation and found[0].subject["broker"] == "4"
+
+
 def test_one_recovery_is_not_an_incident(tmp_path: Path) -> None:
     assert judge(tmp_path, {"kafka-4.log": RECOVERY.format("04:03,110") + SERVES.format("05:00,000")}) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import incident
@@ -20,6 +21,8 @@ from eosctl.text import count_text, duration_text
 
 STARTS: Final = 3
 """Minimum number of starts with a recovery that make a loop: two may be a person's."""
+ORDERED_STARTS: Final = 2
+"""Minimum number of such starts where an operator, and not a person, ordered the end of the first one."""
 SPREAD_MS: Final = 10_000
 """A start reports the recovery of each of its log directories within this time."""
 PAUSE_MS: Final = 3_600_000
@@ -32,7 +35,7 @@ _ORDINAL: Final = re.compile(r"(?:^|-)(\d{1,10})$")
 
 
 def find_interrupted_starts(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the brokers whose last starts, at least ``STARTS``, each began a recovery and did not serve requests."""
+    """Yield the brokers whose last starts each began a recovery and did not serve requests; see ``STARTS``."""
     for application, events in by_key((one.application, one) for one in timeline.server_events(*_RECOVERS)).items():
         run: list[LogEvent] = []
         for event in events:
@@ -41,17 +44,31 @@ def find_interrupted_starts(timeline: LogTimeline) -> Iterator[Incident]:
             if run and (_served(timeline, run[-1], event) or time_of(event) - time_of(run[-1]) > PAUSE_MS):
                 run = []
             run.append(event)
-        if len(run) >= STARTS:
+        if len(run) >= STARTS or _is_ordered(timeline, application, run):
             yield _incident(timeline, application, run)
 
 
-def _served(timeline: LogTimeline, start: LogEvent, until: LogEvent) -> bool:
-    own = timeline.log_between(start, time_of(start), time_of(until), _UP)
+def _is_ordered(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) -> bool:
+    """Return whether an operator ended an unfinished recovery, and the log ends before the next one is complete."""
+    if len(run) < ORDERED_STARTS or _served(timeline, run[-1], None):
+        return False
+    rolls = _rolls(timeline, _node(timeline, application, run))
+    return any(time_of(run[-2]) < time_of(one) < time_of(run[-1]) for one in rolls)
+
+
+def _served(timeline: LogTimeline, start: LogEvent, until: LogEvent | None) -> bool:
+    """Return whether a broker served requests after a start, and before the next one if there is any."""
+    own = timeline.log_between(start, time_of(start), inf if until is None else time_of(until), _UP)
     return any(_SERVES.search(one.message) for one in own)
 
 
+def _node(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) -> str:
+    named = (one.fields["broker"] for one in run if one.fields.get("broker"))
+    return timeline.node_of(application) or next(named, "")
+
+
 def _incident(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) -> Incident:
-    node = timeline.node_of(application) or next((one.fields["broker"] for one in run if one.fields.get("broker")), "")
+    node = _node(timeline, application, run)
     signals = [
         one for one in timeline.server_events("BROKER_SIGNAL") if one.application == application and _is_in(one, run)
     ]

@@ -29,6 +29,12 @@ NO_ID = (
 SETTING = (
     "org.apache.kafka.common.config.ConfigException: Invalid value x for configuration log.retention.ms: Not a number"
 )
+VOTERS = (
+    "java.lang.IllegalStateException: Configured voter set: [11, 12] is different from the voter set read from the "
+    "state file: [11, 12, 13]. Check if the quorum configuration is up to date, or wipe out the local state file if "
+    "necessary"
+)
+NULL = 'java.lang.NullPointerException: Cannot invoke "a.apiVersions()" because the return value of "b()" is null'
 UNKNOWN = "java.lang.IllegalStateException: something else"
 
 
@@ -38,6 +44,7 @@ UNKNOWN = "java.lang.IllegalStateException: something else"
         (ZK, "zookeeper-not-reached", "zookeeper", "zk-a:2181,zk-b:2181/kf"),
         (NO_AUTH, "zookeeper-not-authorized", "broker", "6"),
         (NO_ID, "partition-without-topic-id", "directory", "/srv/k/tolls-2"),
+        (VOTERS, "voters-differ-from-the-state-file", "broker", "6"),
         (FOREIGN, "foreign-directory-in-log-dir", "directory", "/srv/k/backup"),
         (SETTING, "setting-refused", "setting", "log.retention.ms"),
         (
@@ -56,6 +63,23 @@ def test_the_exception_of_a_start_names_its_cause(
     (found,) = judge(tmp_path, {"server.log": log})
     assert (found.kind, found.root_cause, found.severity) == ("server_ended_by_a_fault", cause, Severity.CRITICAL)
     assert found.subject[name] == value and "topics" not in found.subject
+
+
+def test_the_exception_before_the_fatal_one_is_the_cause(tmp_path: Path) -> None:
+    fatal = "[2025-08-19 05:40:{}] ERROR {} (kafka.server.{})\n{}\n\tat kafka.server.{}.start(A.scala:3)\n"
+    log = fatal.format(
+        "08,900", "[SharedServer id=12] Got exception while starting SharedServer", "SharedServer", VOTERS, "Shared"
+    ) + fatal.format(
+        "09,110",
+        "[ControllerServer id=12] Fatal error during controller startup. Prepare to shutdown",
+        "ControllerServer",
+        NULL,
+        "Controller",
+    )
+    (found,) = judge(tmp_path, {"kafka.log": log})
+    assert (found.kind, found.root_cause) == ("server_ended_by_a_fault", "voters-differ-from-the-state-file")
+    assert found.subject["controller"] == "12" and "[11, 12, 13]" in found.explanation
+    assert "NullPointerException" not in found.explanation
 
 
 def test_a_fault_at_work_is_not_a_start(tmp_path: Path) -> None:

@@ -9,20 +9,20 @@ from eosctl.model.log_event import LogEvent
 
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
 _OF_BROKERS: Final = ("[Broker", "[GroupCoordinator ", "[KafkaApi-", "[ReplicaFetcher", "[ReplicaManager ")
-_OF_VOTERS: Final = "[RaftManager "
-"""Records of the metadata log's replica, which controllers and brokers have."""
+_OF_BOTH: Final = ("[RaftManager ", "[SharedServer ")
+"""Records of what controllers and brokers have: the replica of the metadata log, and the server that owns it."""
 
 
 def role_of_record(event: LogEvent) -> str:
     """Return the role that a server's record shows: controller or broker; empty if both write it."""
     if is_of_controller(event):
         return "controller"
-    return "broker" if event.fields.get("broker") and not event.message.startswith(_OF_VOTERS) else ""
+    return "broker" if event.fields.get("broker") and not event.message.startswith(_OF_BOTH) else ""
 
 
 def role_of_program(own: Sequence[LogEvent]) -> str:
     """Return the role of a server by all its records, those that name its node first."""
-    named = [one for one in own if one.fields.get("broker") and not one.message.startswith(_OF_VOTERS)]
+    named = [one for one in own if one.fields.get("broker") and not one.message.startswith(_OF_BOTH)]
     is_controller = all(map(is_of_controller, named)) if named else any(map(is_of_controller, own))
     return "controller" if is_controller and not any(one.message.startswith(_OF_BROKERS) for one in own) else "broker"
 

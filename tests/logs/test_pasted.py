@@ -284,3 +284,17 @@ def test_a_file_of_indented_text_is_not_empty(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("    just words\n    and more\n")
     findings = collect_log_findings([tmp_path / "notes.txt"])
     assert [one.recognition.value for one in findings.coverage] == ["none"]
+
+
+@pytest.mark.parametrize(
+    "tail", ["$ kafka-acls.sh --list\nCurrent ACLs:\n(none)\n", "\nroot@box:~# df -h\n/dev/vda1 9G 2G\n"]
+)
+def test_commands_after_a_log_leave_its_records_alone(tail: str, tmp_path: Path) -> None:
+    form = "Nov 20 10:05:00 b-2 kafka[77]: {line}"
+    text = each(form).decode().replace("2026-11-20", "2019-11-20")
+    (tmp_path / "session.txt").write_text(text + tail)
+    scan = scan_paths([tmp_path / "session.txt"])
+    assert [one.time_ms for one in scan.events if one.fields.get("transactional_id") == "till-9"] == [
+        1574244000101,
+        1574244072440,
+    ]

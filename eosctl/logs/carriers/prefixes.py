@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import dropwhile
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +59,8 @@ _QUOTED: Final = re.compile(rb"(?:> ?)+(.*)")
 _ROW: Final = re.compile(rb"\| *(\S.*?) *\|\s*$", re.DOTALL)
 _CELLS: Final = re.compile(rb" +\| +")
 _INDENT: Final = "indent"
+_COMMAND: Final = re.compile(rb"(?:[\w.@:~/\[\]-]{1,80} ?)?[$#] +[\w./-]{2,}(?: |\r?$)")
+_CLOCK: Final = re.compile(rb"\d\d:\d\d")
 
 
 NAMED: Final = "named"
@@ -198,6 +201,17 @@ NAME_SERVICES: Final = frozenset(
     {"monotonic", "heroku", "logcli", LABELED, "pm2", "kubetail", "grep", "host", TAILED, NAMED}
 )
 """The prefixes that name a service, a machine, or a file."""
+
+
+def without_commands(lines: list[bytes]) -> list[bytes]:
+    """Return the lines of a copied terminal without its first commands, and without those after the log.
+
+    The output of a command that is not a log has no times. Lines that are nothing but commands are returned unchanged.
+    """
+    begun = list(dropwhile(_COMMAND.match, lines)) or lines
+    timed = next((number for number in range(len(begun), 0, -1) if _CLOCK.search(begun[number - 1])), 0)
+    behind = next((number for number in range(timed, len(begun)) if _COMMAND.match(begun[number])), len(begun))
+    return begun[:behind] or begun
 
 
 def indentation_of(lines: list[bytes], begins_record: Callable[[bytes], bool]) -> str:

@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import dropwhile
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.carriers import Inner, read_carried
@@ -43,6 +42,7 @@ from eosctl.logs.carriers.prefixes import (
     TAILED,
     indentation_of,
     unindent,
+    without_commands,
     without_nuls,
 )
 from eosctl.logs.carriers.shapes import CAPTURED, has_captured_output, shapes_of, unwrap_captured, unwrap_shaped
@@ -147,7 +147,6 @@ _ONCE: Final = frozenset({"compose", "kubectl-prefix", "logcli", "heroku", LABEL
 _AMID_OTHERS: Final = _OF_PROSE | _ONCE | {MISREAD}
 """Wrappers that need not be around nine lines in ten."""
 _CONTINUES: Final = (b"\t", b"    ")
-_COMMAND: Final = re.compile(rb"(?:[\w.@:~/\[\]-]{1,80} ?)?[$#] +[\w./-]{2,}(?: |\r?$)")
 INSIDE: Final = "+"
 SPAN_BYTES: Final = 256 * 1024
 """The maximum distance in the file between the lines of a record; streams take turns."""
@@ -183,8 +182,7 @@ def detect_wrapper(sample: bytes, known: str = "") -> str:
 
 def _outer_wrapper(sample: bytes) -> str:
     every = [_without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
-    # A copy of a terminal begins with the command.
-    lines = list(dropwhile(_COMMAND.match, every)) or every
+    lines = without_commands(every)
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:

@@ -109,6 +109,15 @@ def test_a_node_without_the_coordinator_and_its_client_are_one(tmp_path: Path) -
     assert "Effect (init_producer_id_timeout)" in alone.explanation
 
 
+@pytest.mark.parametrize("verb", ["aborting", "committing"])
+def test_a_node_that_cannot_end_a_transaction_is_one_fault(verb: str, tmp_path: Path) -> None:
+    text = "WARN  2026-03-02 07:{},200 [shard 1:main] tx - tx_gateway_frontend.cc:9 - [tx_id={{meter-2}}] error {} "
+    text += "transaction - tx_errc::leader_not_found\n"
+    (one,) = found(tmp_path, "".join(text.format(at, verb) for at in ("10:00", "10:01", "24:40", "24:41")))
+    assert (one.root_cause, one.subject["transactional.id"]) == ("node-does-not-coordinate", "meter-2")
+    assert "rpk cluster" in one.next_step and "__transaction_state" not in one.next_step
+
+
 def test_a_size_in_an_error_of_one_letter_is_read(tmp_path: Path) -> None:
     text = (
         'time=2026-03-02T07:10:01Z level=debug msg="lines not written" e="Kafka { source: KafkaError (Message '

@@ -71,3 +71,39 @@ def test_a_pending_pod_is_the_cause_of_a_lost_quorum(tmp_path: Path) -> None:
     assert "pod_not_running" not in found
     assert "Cause: Kubernetes finds no node for vote-1" in one.explanation
     assert one.next_step.startswith("Free or add what the nodes lack")
+
+
+LOST = (
+    "2026-03-20 13:44:{} INFO  [kafka-7-raft-io-thread] KafkaRaftClient:3136 - [RaftManager id=7] Election timed out "
+    "before receiving sufficient vote responses to become candidate. Current epoch election state: EpochElection(a)\n"
+    "2026-03-20 13:44:{} WARN  [kafka-7-raft-outbound-request-thread] NetworkClient:870 - [RaftManager id=7] "
+    "Connection to node 8 (ctl-8/10.9.0.8:9090) could not be established. Node may not be available.\n"
+)
+WAITED = (
+    "[2026-03-20 13:45:20,000] ERROR [BrokerServer id={}] Received a fatal error while waiting for the controller to "
+    "acknowledge that we are caught up (kafka.server.BrokerServer)\n"
+    "java.util.concurrent.CancellationException\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("broker", "pods", "left"),
+    [
+        (2, ("bus-brokers-2", "bus-brokers-3"), 0),
+        (2, ("bus-brokers-2",), 0),
+        (2, ("bus-brokers-3", "feed-api-x"), 1),
+        (2, ("bus-brokers-2", "bus-controllers-8"), 1),
+    ],
+)
+def test_brokers_without_a_quorum_end_again(broker: int, pods: Sequence[str], left: int, tmp_path: Path) -> None:
+    rows = [CRASHES.format(pod).splitlines(keepends=True)[1] for pod in pods]
+    listed = CRASHES.splitlines(keepends=True)[0] + "".join(rows)
+    logs = {
+        "controller.log": "".join(LOST.format(second, second) for second in ("10", "12", "14", "16")),
+        "server.log": WAITED.format(broker),
+        "pods.txt": listed,
+    }
+    found = {one.kind: one for one in judge(tmp_path, logs)}
+    assert [kind for kind in found if kind == "pod_not_running"] == ["pod_not_running"] * left
+    quorum = found["controller_quorum_lost"]
+    assert ("Effect (pod_not_running)" in quorum.explanation) is not bool(left)

@@ -28,6 +28,8 @@ _WAITING: Final = frozenset(
 )
 """Kinds of faults of those who wait for a server."""
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "NETWORK_DISCONNECT")
+_WAITING_BROKERS: Final = "waiting.brokers"
+"""The name in the subject of a lost quorum for the brokers that did not start without it."""
 _ORDINAL: Final = re.compile(r"-(\d{1,10})$")
 _LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -42,14 +44,38 @@ def join_pods(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[
     others = [one for one in found if one.kind != _POD and one.severity is not Severity.INFO]
 
     def home_of(one: Incident) -> Incident | None:
-        pod = str(one.subject.get("pod", ""))
-        if one.kind != _POD or not pod:
+        named = _pods_of(timeline, one) if one.kind == _POD else ()
+        if one.kind == _POD and one.root_cause in _EFFECTS and (quorum := _lost_quorum(others, named)):
+            return quorum
+        if len(named) != 1:
             return None
+        (pod,) = named
         if one.root_cause in _EFFECTS:
             return next((home for home in others if home.kind in _FATAL and _is_of_pod(timeline, home, pod)), None)
         return next((home for home in others if home.kind in _WAITING and _waits_for(timeline, home, pod)), None)
 
-    yield from absorb(found, home_of, _with_pods)
+    yield from absorb(found, home_of, lambda one, parts: _with_pods(timeline, one, parts))
+
+
+def _pods_of(timeline: LogTimeline, one: Incident) -> Sequence[str]:
+    """Return the names of the pods that an incident is about: kubectl lists several in one table."""
+    if named := str(one.subject.get("pod", "")):
+        return (named,)
+    return sorted({pod for event in timeline.evidence(one) if (pod := event.fields.get("pod", ""))})
+
+
+def _lost_quorum(others: Sequence[Incident], pods: Sequence[str]) -> Incident | None:
+    """Return the lost quorum that a broker in one of some pods waited for, unless a lost voter is in one of them."""
+    numbers = {found[1] for pod in pods if (found := _ORDINAL.search(pod))}
+    return next(
+        (
+            home
+            for home in others
+            if numbers.intersection(home.subject.get(_WAITING_BROKERS, ()))
+            and numbers.isdisjoint(home.subject.get("unreachable", ()))
+        ),
+        None,
+    )
 
 
 def _is_of_pod(timeline: LogTimeline, one: Incident, pod: str) -> bool:
@@ -75,9 +101,9 @@ def _labels(event: LogEvent) -> Iterator[str]:
             yield found[0]
 
 
-def _with_pods(one: Incident, pods: Sequence[Incident]) -> Incident:
+def _with_pods(timeline: LogTimeline, one: Incident, pods: Sequence[Incident]) -> Incident:
     """Return a fault with its pods; what kubectl prints has no time, so the fault keeps its own."""
-    names = tuple(sorted({str(pod.subject["pod"]) for pod in pods}))
+    names = tuple(sorted({name for pod in pods for name in _pods_of(timeline, pod)}))
     evidence = joined_evidence(one.evidence, *(pod.evidence for pod in pods))
     subject = {**one.subject, **({"pod": names[0]} if len(names) == 1 else {"pods": names})}
     effects = [pod for pod in pods if pod.root_cause in _EFFECTS]

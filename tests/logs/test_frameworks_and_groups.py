@@ -224,3 +224,30 @@ def test_a_task_fails_with_the_system_inside_its_exception(tmp_path: Path, inner
     text = f"{CONNECT.format(10, 5, 'ERROR', ended, logger)}{around}Caused by: {innermost}\n"
     (one,) = found(tmp_path, text)
     assert (one.kind, one.root_cause) == ("connect_task_failed", cause)
+
+
+STOPS = "2025-02-11 {},100 ERROR [{}] {} (org.apache.kafka.connect.runtime.Worker) [StartAndStopExecutor-connect-1-2]\n"
+GIVEN_UP = (
+    "Connector {} failed to properly shut down, has become unresponsive, and may be consuming external resources. "
+    "Correct the configuration for this connector or remove the connector."
+)
+
+
+@pytest.mark.parametrize("quoted", ["'lake-sink'", "\u2018lake-sink\u2019"])
+def test_a_connector_that_does_not_stop_is_named(quoted: str, tmp_path: Path) -> None:
+    text = STOPS.format("06:30:11", "lake-sink|worker", GIVEN_UP.format(quoted))
+    text += STOPS.format("06:30:12", "lake-sink|task-3", "Graceful stop of task lake-sink-3 failed.")
+    (one,) = judge(tmp_path, {"connect.log": text})
+    assert (one.kind, one.root_cause, one.severity) == (
+        "connector_not_stopped",
+        "connector-unresponsive",
+        Severity.ERROR,
+    )
+    assert one.subject["connector.task"] == "lake-sink-3" and "the connector lake-sink, " in one.explanation
+
+
+def test_a_task_that_does_not_stop_is_a_warning(tmp_path: Path) -> None:
+    text = STOPS.format("06:30:12", "lake-sink|task-3", "Graceful stop of task lake-sink-3 failed.")
+    (one,) = judge(tmp_path, {"connect.log": text})
+    assert (one.kind, one.severity) == ("connector_not_stopped", Severity.WARNING)
+    assert one.explanation.startswith("lake-sink-3 did not stop") and "FAILED" not in one.explanation

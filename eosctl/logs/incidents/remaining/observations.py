@@ -290,6 +290,12 @@ def _is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str]
     return {} if chains and not is_of_kafka and all(_SINK in event.message for event in events) else None
 
 
+def _is_of_connector(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a connector, and not only tasks, that a worker of Connect gave up."""
+    names = sorted({name for event in events if (name := event.fields.get("connector"))})
+    return {"connector": ", ".join(names)} if names else None
+
+
 def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
@@ -310,6 +316,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
     "no-broker-left": _is_without_broker,
+    "of-a-connector": _is_of_connector,
     "of-a-sink": _is_of_sink,
     "producer-fenced": _is_producer_fenced,
     "restored-after-long": _is_restored_after_long,

@@ -1,8 +1,9 @@
 """Flows of MirrorMaker 2, and the spellings of settings that reach the clients of a flow.
 
-A dedicated MirrorMaker builds the settings of a flow's connector from a few keys of mm2.properties and drops the others
-without a word (`MirrorMakerConfig.connectorBaseConfig`, `MirrorConnectorConfig.sourceConsumerConfig`). Kafka 2.8.2,
-3.9.1, 3.9.2, 4.0.0 to 4.3.0, and 4.3.1 agree; `tests/fixtures/configs/mirror-spellings.json` is what they answered.
+A dedicated MirrorMaker builds the settings of a flow's connector from a few keys of mm2.properties and drops others
+silently; the clients of the target alone receive those under its alias (`MirrorMakerConfig.connectorBaseConfig`,
+`MirrorConnectorConfig.sourceConsumerConfig`). Kafka 2.8.2, 3.9.1, 3.9.2, 4.0.0 to 4.3.0, and 4.3.1 agree;
+`tests/fixtures/configs/mirror-spellings.json` is what they answered.
 """
 
 from __future__ import annotations

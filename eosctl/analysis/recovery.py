@@ -127,12 +127,12 @@ def _records(flow: _Flow) -> Carried:
             place=level.place,
         )
     lost = () if level is not None else without_effect(flow.mirror)
-    dropped = f" {lost[0].key} reaches no consumer: MirrorMaker drops this spelling." if lost else ""
+    unread = f" {lost[0].key} does not reach the consumer that reads the source cluster." if lost else ""
     return Carried(
         flow=str(flow),
         what="records",
         fate=Fate.WRONG,
-        detail=f"Records of aborted transactions are copied too, and there they are committed.{dropped}",
+        detail=f"Records of aborted transactions are copied too, and there they are committed.{unread}",
         remedy=f"Set {flow.route.advised_key(LEVEL)}=read_committed.",
         place=next((value.place for value in (level, *lost) if value is not None), None),
     )

@@ -11,6 +11,7 @@ from eosctl.analysis.recovery import explain_carried
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.recovery import Carried, Fate
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_components, read_deployment
 from tests.commands.conftest import eosctl
 
@@ -120,3 +121,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert (none.code, none.out) == (2, "")
     assert "No mirror was found" in none.err
     assert eosctl("dr", "lint", tmp_path / "missing").code == 2
+
+
+def test_a_level_of_the_target_is_not_called_dropped(tmp_path: Path) -> None:
+    # MirrorMakerConfig hands what stands under the target's alias to the consumers of the target.
+    text = "clusters=in,out\nin->out.enabled=true\nout.consumer.isolation.level=read_committed\n"
+    (tmp_path / "mm2.properties").write_text(text)
+    words = "out.consumer.isolation.level does not reach the consumer that reads the source cluster."
+    assert words in carried(text)["records"].detail
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    assert [one.message for one in found if one.check_id == "EOS-CFG-064"] == [words]

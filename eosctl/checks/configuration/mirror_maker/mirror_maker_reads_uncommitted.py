@@ -35,12 +35,13 @@ def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     What it checks:
         isolation.level of the consumer that reads the source cluster: read_uncommitted written down; read_committed
-        in a spelling that reaches no consumer; or not set. That is an error while exactly-once sources are enabled, a
+        in a spelling that does not reach it; or not set. That is an error while exactly-once sources are enabled, a
         warning with a producer in the same folder that writes in transactions, and else information. In mm2.properties
         three spellings reach it: SOURCE.consumer.isolation.level, SOURCE->TARGET.source.consumer.isolation.level, and
-        SOURCE->TARGET.consumer.isolation.level, with the aliases of the clusters. MirrorMaker drops all others,
-        consumer.isolation.level and source.consumer.isolation.level among them. A connector has no aliases: there
-        source.consumer.isolation.level and consumer.isolation.level reach it.
+        SOURCE->TARGET.consumer.isolation.level, with the aliases of the clusters. No other
+        does: TARGET.consumer.isolation.level is for the consumers of the target, consumer.isolation.level and
+        source.consumer.isolation.level are dropped. A connector has no aliases: there source.consumer.isolation.level
+        and consumer.isolation.level reach it.
 
     Why it matters for exactly-once:
         MirrorMaker copies records, not markers. What it reads uncommitted is committed in the target, also when it
@@ -86,7 +87,7 @@ def _unset(mirror: Component, flows: Sequence[Flow], deployment: Deployment) -> 
         yield problem(
             mirror,
             (value,),
-            f"{value.key} reaches no consumer: MirrorMaker drops this spelling.",
+            f"{value.key} does not reach the consumer that reads the source cluster.",
             impact="The flow reads uncommitted records: those of aborted transactions are committed in the target.",
             remedy=remedy,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,12 @@ BROKER_MAX_TIMEOUT_MS: Final = 900_000
 SHARE_SETTINGS: Final = ("share.acknowledgement.mode", "share.acquire.mode")
 """What only share consumers have: a KafkaConsumer with one of them does not start (ConsumerConfig, 4.1 and later)."""
 SHARE_SETTINGS_SINCE: Final = (4, 1)
+_OF_TESTS: Final = re.compile(
+    r"(?:^|/)src/[\w-]*[tT]est/"
+    r"|(?:^profile |[-.])(?:(?:unit|integration|component|e2e)[-_]?)?(?:tests?|testing|itest)(?:\.\w+)?$",
+    re.IGNORECASE,
+)
+"""A file of a build's tests (``src/test``, ``src/integrationTest``), or the file or document of a profile for tests."""
 _CHECKPOINT_INTERVAL: Final = "execution.checkpointing.interval"
 _CHECKPOINT_TIMEOUT: Final = "execution.checkpointing.timeout"
 
@@ -72,6 +79,16 @@ def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator
         if value.is_given and value.place not in seen and component.inside not in (Role.STREAMS, Role.CONNECT_WORKER):
             seen.add(value.place)
             yield component, value
+
+
+def concerns_tests_alone(deployment: Deployment, component: Component, value: Value) -> bool:
+    """Return whether only components of tests have a value: those of a build's tests or of a profile for tests."""
+    sharing = (one for one in deployment.of(component.role) if one.value(value.name).place == value.place)
+    return _is_of_tests(component) and all(map(_is_of_tests, sharing))
+
+
+def _is_of_tests(component: Component) -> bool:
+    return any(_OF_TESTS.search(name) is not None for name in (component.place.file, component.environment))
 
 
 def demands_idempotence(producer: Component) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.clients import concerns_tests_alone
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -31,7 +32,8 @@ def random_transactional_id(case: Case) -> Iterator[Problem]:
 
     What it checks:
         transactional.id, and the prefixes of Spring and Flink, that contain a random part: Spring's ${random...}, a
-        uuid or random function, a time of day, a process id.
+        uuid or random function, a time of day, a process id. In a profile for tests, and under src/test, that is
+        information: tests start with brokers of their own.
 
     Why it matters for exactly-once:
         A new id does not fence the previous run: its open transaction holds readers back until it times out, and
@@ -49,10 +51,12 @@ def random_transactional_id(case: Case) -> Iterator[Problem]:
     for producer in case.deployment.of(Role.PRODUCER):
         name = producer.value("transactional.id")
         if name.is_given and name.text and RANDOM.search(name.text):
+            is_of_tests = concerns_tests_alone(case.deployment, producer, name)
             yield problem(
                 producer,
                 (name,),
                 f"{name.key}={name.text} is different in every run.",
+                severity=Severity.INFO if is_of_tests else None,
                 impact="The open transaction of a crashed run blocks readers until it times out.",
                 remedy="Use an id that is the same after a restart and different between instances.",
             )

@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.checks.configuration.advice import three_replicas
 from eosctl.checks.configuration.broker_clusters import runs_on_one_broker
-from eosctl.checks.configuration.clients import exactly_once_streams
+from eosctl.checks.configuration.clients import concerns_tests_alone, exactly_once_streams
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -33,7 +33,7 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
         replication.factor=1 in an exactly-once application; before 3.0 also when it is not set, because the default
         was 1. Since 3.0 the default is that of the brokers. ksql.internal.topic.replicas=1 of an exactly-once ksqlDB
         server, a warning if its state has more replicas. Applications next to the description of a cluster with one
-        broker are left out.
+        broker are left out. What a profile for tests or a file under src/test sets to 1 is information.
 
     Why it matters for exactly-once:
         Changelogs are the state. With one replica the loss of a broker is the loss of state and of repartitioned
@@ -68,5 +68,6 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
                 values,
                 f"replication.factor is 1{'' if factor.is_given else ' by default before Kafka 3.0'}.",
                 impact="The loss of one broker loses state and records between sub-topologies.",
+                severity=Severity.INFO if concerns_tests_alone(case.deployment, streams, factor) else None,
                 remedy="Set replication.factor=3, or -1 for the brokers' default.",
             )

@@ -16,7 +16,7 @@ from eosctl.model.deployment import Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.sources import value_of
 from eosctl.settings.tree import Branch, Node, flatten
-from eosctl.settings.unread import OF_STREAMS, client_with, setting_at_end
+from eosctl.settings.unread import OF_STREAMS, STREAMS_BINDER, client_with, setting_at_end
 
 _CLIENT: Final = re.compile(r"^(?:main\.consumer|restore\.consumer|global\.consumer|consumer|producer|admin)\.")
 _PROFILE: Final = re.compile(r"^%[\w,-]+\.")
@@ -95,6 +95,8 @@ def _by_binder(key: str) -> str | None:
     found = setting_at_end(key)
     if found is None or found.setting == "acks":
         return None
+    if found.setting in OF_STREAMS and (_BINDER.match(key) or _BINDINGS.match(key)):
+        return f"{STREAMS_BINDER}{found.setting}"
     if binder := _BINDER.match(key):
         is_passed = _PASSED_BY_BINDER.match(binder[1]) is not None or binder[1].lower().startswith("transaction.")
         properties = f"{client_with(found.setting)}-properties"

@@ -304,15 +304,16 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
     """Yield the application, and Kafka's clients inside it."""
     spring = spring_settings(source.values)
     yield _component(source, Role.SPRING, spring.named, release, unreceived=spring.unread)
-    producer = {**spring.shared, **spring.clients[Role.PRODUCER]}
+    shared = {**spring.shared, **spring.channels}
+    producer = {**shared, **spring.clients[Role.PRODUCER]}
     if producer:
         yield _component(source, Role.PRODUCER, producer, release, framework=spring.defaults, inside=Role.SPRING)
-    consumer = {**spring.shared, **spring.clients[Role.CONSUMER]} if _reads(spring) else {}
+    consumer = {**shared, **spring.clients[Role.CONSUMER]} if _reads(spring) else {}
     for own in tuple(spring.inputs.values()) or ({},):
         if consumer or own:
             # spring-kafka's listener container commits by itself by default (since 2.3).
             framework = {"enable.auto.commit": "false"}
-            given = {**(consumer or spring.shared), **own}
+            given = {**(consumer or shared), **own}
             yield _component(source, Role.CONSUMER, given, release, framework=framework, inside=Role.SPRING)
     if spring.clients[Role.STREAMS]:
         values = {**spring.shared, **spring.clients[Role.STREAMS]}
@@ -324,7 +325,7 @@ def _reads(spring: SpringSettings) -> bool:
     if spring.clients[Role.CONSUMER] or not spring.clients[Role.PRODUCER]:
         return True
     has_listener = any(name.startswith("listener.") for name in spring.named)
-    return has_listener or any(client_with(name) == Role.CONSUMER.value for name in spring.shared)
+    return has_listener or any(client_with(name) == Role.CONSUMER.value for name in (*spring.shared, *spring.channels))
 
 
 _PARTS: Final[Mapping[Role, Callable[[Source, Release], Iterator[Component]]]] = {

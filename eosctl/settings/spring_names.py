@@ -1,6 +1,7 @@
 """What the settings of Spring Boot and Spring Cloud Stream mean for Kafka's clients.
 
-Sources: Spring Boot's ``KafkaProperties``, and ``KafkaBinderConfigurationProperties`` of Spring Cloud Stream.
+Sources: Spring Boot's ``KafkaProperties``, and ``KafkaBinderConfigurationProperties`` and
+``KafkaStreamsBinderSupportAutoConfiguration`` of Spring Cloud Stream.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role, Value
-from eosctl.settings.unread import CLIENT_SETTINGS, client_with, setting_at_end, unread
+from eosctl.settings.unread import CLIENT_SETTINGS, OF_STREAMS, STREAMS_BINDER, client_with, setting_at_end, unread
 
 _SPRING_NAMES: Final = {
     Role.PRODUCER: {
@@ -80,6 +81,7 @@ class SpringSettings(NamedTuple):
         named: Spring's own settings, by their uniform names.
         clients: Kafka's settings of its producer, its consumer, and its Streams application.
         shared: Kafka's settings of all of them.
+        channels: Kafka's settings of the producer and the consumer of the binder of message channels.
         inputs: Kafka's settings of each input binding of Spring Cloud Stream, over those of the consumer.
         defaults: What the binder gives a transactional producer where nothing else is written.
         unread: Kafka's settings that stand next to Spring's own, with the keys that would hand them to a client.
@@ -88,6 +90,7 @@ class SpringSettings(NamedTuple):
     named: Mapping[str, Value]
     clients: Mapping[Role, Mapping[str, Value]]
     shared: Mapping[str, Value]
+    channels: Mapping[str, Value]
     inputs: Mapping[str, Mapping[str, Value]]
     defaults: Mapping[str, str]
     unread: tuple[Value, ...]
@@ -99,6 +102,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     named = _topic_properties(values)
     given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
     shared: dict[str, Value] = {}
+    channels: dict[str, Value] = {}
     inputs: dict[str, dict[str, Value]] = {}
     written: list[Value] = []
     left: list[Value] = []
@@ -117,7 +121,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
             else:
                 left += _next_to_springs(key, rest, value, is_springs=kafka is not None)
         elif match := _BINDER_KEY.match(key):
-            _binder(match[2], bool(match[1]), value, named, given, shared)
+            left += _binder(match[2], bool(match[1]), value, named, given, channels)
         elif match := _BINDING_KEY.match(key):
             if _is_output(match[1]) and _uniform(match[2]) == "destination":
                 written.append(value)
@@ -138,6 +142,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         named=named,
         clients=given,
         shared=shared,
+        channels=channels,
         inputs=inputs,
         defaults={"acks": "1"} if is_transactional else {},
         unread=tuple(left),
@@ -240,8 +245,9 @@ def _binder(
     value: Value,
     named: dict[str, Value],
     given: dict[Role, dict[str, Value]],
-    shared: dict[str, Value],
-) -> None:
+    channels: dict[str, Value],
+) -> tuple[Value, ...]:
+    """Add a setting of a binder; return it with the key of the Streams binder if only Kafka Streams has it."""
     named[f"binder.{_uniform(rest)}"] = value
     uniform = _uniform(rest)
     inner = _BINDER_MAP.search(rest)
@@ -253,8 +259,10 @@ def _binder(
             Role.PRODUCER if "producer" in uniform.split(".") else Role.CONSUMER if "consumer" in uniform else None
         )
         section = section or (Role.PRODUCER if uniform.startswith("producerproperties") else None)
-        target = given[Role.STREAMS] if streams else given[section] if section else shared
+        target = given[Role.STREAMS] if streams else given[section] if section else channels
         target[name] = replace(value, name=name)
+    is_read = streams or name not in OF_STREAMS
+    return () if is_read else (replace(value, name=f"{STREAMS_BINDER}{name}"),)
 
 
 # A binding by its name, of the binder or of Spring Cloud Stream itself.

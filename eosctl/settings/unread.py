@@ -32,6 +32,9 @@ CLIENT_SETTINGS: Final = _OF_CONSUMERS | _OF_PRODUCERS
 
 
 OF_STREAMS: Final = frozenset({"processing.guarantee", "commit.interval.ms", "num.standby.replicas"})
+"""Settings that Kafka Streams alone has."""
+STREAMS_BINDER: Final = "spring.cloud.stream.kafka.streams.binder.configuration."
+"""Where Spring Cloud Stream has them: this binder takes nothing but the brokers from that of message channels."""
 _RELEVANT: Final = CLIENT_SETTINGS | OF_STREAMS
 _BY_LETTERS: Final = {relaxed(name): name for name in _RELEVANT if "." in name} | {"acks": "acks"}
 _MOST_PARTS: Final = 6

@@ -35,7 +35,8 @@ def setting_that_no_client_receives(case: Case) -> Iterator[Problem]:
         Settings of exactly-once under spring.kafka without properties or next to it, of a connector without
         producer.override or consumer.override, of a worker with them, of a Flink table without properties, of Alpakka
         or Pekko outside of kafka-clients, under beginnings that Quarkus, SmallRye, Micronaut, or Spring Cloud Stream do
-        not pass on, outside of config in Strimzi's resources, and in variables of containers whose image reads others.
+        not pass on, of Kafka Streams under Spring Cloud Stream's binder of message channels, outside of config in
+        Strimzi's resources, and in variables of containers whose image reads others.
 
     Why it matters for exactly-once:
         No client receives them, and the defaults hold: a consumer reads uncommitted records, and a producer has

@@ -54,6 +54,9 @@ from eosctl.settings.tree import Branch, Node, flatten
 _OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 # KafkaSource: the connector commits what is acknowledged, unless the client commits by itself.
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false", COMMIT_STRATEGY: "throttled"}
+# KafkaConnector: it always passes acks on, from the channel, the connector, or a bean that kafka-configuration names.
+_SMALLRYE_PRODUCER: Final[Mapping[str, str | None]] = {"acks": "1"}
+_OTHER_PRODUCER: Final[Mapping[str, str | None]] = {"acks": None}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _OF_SERVERS: Final = re.compile(r"(?:broker|controller)_custom_properties$")
@@ -266,7 +269,8 @@ def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
 
 def _channels(source: Source) -> Iterator[Source]:
     """Yield MicroProfile's channels (outgoing ones are producers), and Micronaut's clients by name."""
-    framework = _SMALLRYE_CONSUMER if any(CHANNEL.match(key) for key in source.values) else _MICRONAUT_CONSUMER
+    has_channels = any(CHANNEL.match(key) for key in source.values)
+    framework = _SMALLRYE_CONSUMER if has_channels else _MICRONAUT_CONSUMER
     groups: dict[tuple[Role, str], dict[str, Value]] = {}
     shared: dict[str, Value] = {}
     streams = {k: v for k, v in source.values.items() if "kafka-streams." in k or k.startswith("kafka.streams.")}
@@ -300,8 +304,16 @@ def _channels(source: Source) -> Iterator[Source]:
             recognized_by=next(iter(values.values())).key,
             client=Client.JAVA,
             application=source.label,
-            framework=made if role is Role.CONSUMER else {},
+            framework=made if role is Role.CONSUMER else _of_outgoing(values) if has_channels else {},
         )
+
+
+def _of_outgoing(values: Mapping[str, Value]) -> Mapping[str, str | None]:
+    """Return what the connector of an outgoing channel gives its producer; unknown where another one or a bean may."""
+    connector = values.get("connector")
+    is_smallrye = connector is None or (connector.resolved and connector.text == SMALLRYE_KAFKA)
+    is_known = is_smallrye and "kafka-configuration" not in values and "kafka.configuration" not in values
+    return _SMALLRYE_PRODUCER if is_known else _OTHER_PRODUCER
 
 
 def _camel(source: Source) -> Iterator[Source]:

@@ -81,7 +81,7 @@ CHANNELS = """quarkus:
 mp:
   messaging:
     outgoing:
-      parcels: {connector: smallrye-kafka, topic: parcels, transactional.id: parcels-1}
+      parcels: {connector: smallrye-kafka, topic: parcels, acks: all, transactional.id: parcels-1}
     incoming:
       ports: {connector: CONNECTOR, topic: ports}
 """

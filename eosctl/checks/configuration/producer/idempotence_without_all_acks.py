@@ -12,8 +12,9 @@ from eosctl.checks.configuration.clients import (
 )
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Role, ValueSource
+from eosctl.model.deployment import Client, Component, Role, ValueSource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 FEWER_REPLICAS: Final = frozenset({"0", "1"})
 _IMPACTS: Final = {Client.KAFKAJS: "KafkaJS refuses every send."}
@@ -28,7 +29,12 @@ OWN_NAMES: Final = {Role.SPRING: "spring.cloud.stream.kafka.binder.required-acks
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("acks", "enable.idempotence"),
-    references=("KIP-98", "KIP-679", "KAFKA-13598"),
+    references=(
+        "KIP-98",
+        "KIP-679",
+        "KAFKA-13598",
+        "io.smallrye.reactive.messaging.kafka.impl.ReactiveKafkaProducer",
+    ),
 )
 def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
     """Find producers whose acks rule idempotence out.
@@ -38,6 +44,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
         where only the default of Kafka 3.0 makes the producer idempotent: acks=1 is information where nothing of the
         input writes in transactions. Other words than 0 and 1 are those of EOS-CFG-088. Spring Cloud Stream sets
         acks=1 unless required-acks says otherwise. Logstash's own default is 1, too: a warning, as the file is silent.
+        So is that of SmallRye's outgoing channels (Quarkus): information where none asks for idempotence.
 
     Why it matters for exactly-once:
         A contradiction that is written down ends in a ConfigException. Where idempotence comes from the default,
@@ -62,11 +69,12 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
             key = acks.key if acks.is_given else OWN_NAMES.get(producer.inside or producer.role, "acks")
             setting = f"{acks.key}={acks.word}"
             if not acks.is_given:
-                setting = f"acks={acks.word}, the default of {(producer.inside or 'the tool').capitalize()},"
+                setting = f"acks={acks.word}, the default of {_framework(producer)},"
             yield problem(
                 producer,
                 (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
                 f"{setting} contradicts idempotence, which needs acks=all.",
+                confidence=Confidence.CERTAIN if acks.is_given or not _is_channel(producer) else Confidence.LIKELY,
                 impact=_IMPACTS.get(producer.client, "The producer does not start."),
                 remedy=f"Set {key}=all.",
             )
@@ -74,8 +82,8 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
             yield problem(
                 producer,
                 (acks,),
-                f"acks is not set, and the tool's own default is {acks.word}, not Kafka's all: idempotence is off.",
-                severity=Severity.WARNING,
+                f"acks is not set, and {_framework(producer)} sets {acks.word}, not Kafka's all: idempotence is off.",
+                severity=Severity.INFO if _is_channel(producer) else Severity.WARNING,
                 impact="A retry can write a record twice, and a lost leader can lose acknowledged records.",
                 remedy="Set acks=all.",
             )
@@ -88,3 +96,15 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
                 impact="A retry can write a record twice, and a lost leader can lose acknowledged records.",
                 remedy=f"Set {acks.key}=all and enable.idempotence=true.",
             )
+
+
+def _framework(producer: Component) -> str:
+    """Return the name of what sets acks where the file does not."""
+    if producer.inside is not None:
+        return producer.inside.capitalize()
+    return "SmallRye's connector" if _is_channel(producer) else "the tool"
+
+
+def _is_channel(producer: Component) -> bool:
+    """Return whether a producer is an outgoing channel of MicroProfile Reactive Messaging."""
+    return producer.recognized_by.lower().replace("_", ".").startswith("mp.messaging.")

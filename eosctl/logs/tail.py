@@ -169,8 +169,9 @@ def _rotated(paths: Iterable[Path], known: Positions, seen: Mapping[str, _File])
     """Yield the new places of files that were named and then rotated; a folder has them among its own files."""
     folders = {path.parent for path in paths if not path.is_dir()}
     for identity, position in known.items():
-        is_away = identity not in seen or not _continues(position, seen[identity])
-        if is_away and not position.gone_ms and Path(position.path).parent in folders:
+        if position.gone_ms or Path(position.path).parent not in folders:
+            continue
+        if identity not in seen or not _continues(position, seen[identity]):
             path = locate(identity, position)
             yield from () if path is None else (path,)
 

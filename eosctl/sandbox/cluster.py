@@ -27,7 +27,7 @@ from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.profile import BoundListener
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
-from eosctl.sandbox.starting import explain_start, not_ready
+from eosctl.sandbox.starting import explain_start, not_ready, not_startable
 from eosctl.sandbox.status import describe_cluster
 
 #: The first start takes half a second on an idle machine; the limit must also hold on a busy one.
@@ -243,11 +243,7 @@ class Cluster:
             EosctlError: It runs, has no such number, or does not serve yet.
         """
         if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
-            raise EosctlError(
-                f"Broker {broker_id} cannot be started.",
-                "It is running, or the sandbox has no broker with this number.",
-                "List the brokers: eosctl sandbox status --name NAME.",
-            )
+            raise not_startable(broker_id)
         node = self.core.start_node(broker_id)
         if node.broker is None:
             return

@@ -36,3 +36,12 @@ def not_ready(broker_id: int, timeout_s: float) -> EosctlError:
         "The machine is busy, or the broker recovers its logs.",
         "It serves as soon as it is ready: eosctl sandbox status --name NAME.",
     )
+
+
+def not_startable(broker_id: int) -> EosctlError:
+    """Return the error for a broker that runs already, or that the sandbox does not have."""
+    return EosctlError(
+        f"Broker {broker_id} cannot be started.",
+        "It is running, or the sandbox has no broker with this number.",
+        "List the brokers: eosctl sandbox status --name NAME.",
+    )

@@ -96,5 +96,12 @@ def _temporary(prefix: str) -> Iterator[NeededRule]:
 def _processing(
     transactional_id: Name, reads: tuple[Name, ...], writes: tuple[Name, ...], group: Name | None = None
 ) -> tuple[NeededRule, ...]:
-    kind = ApplicationKind.PROCESSOR
-    return plan_access(Application(kind, "", transactional_id, group, reads, writes))
+    application = Application(
+        kind=ApplicationKind.PROCESSOR,
+        principal="",
+        transactional_id=transactional_id,
+        group=group,
+        reads=reads,
+        writes=writes,
+    )
+    return plan_access(application)

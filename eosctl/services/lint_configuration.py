@@ -112,7 +112,15 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     now_ms = callbacks.now_ms()
     inline = read_inline_suppressions(files.marked, request.texts)
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
-    everything = Diagnosis("", now_ms, results, grade(results), gaps, summarize(results), remarks=inline.remarks)
+    everything = Diagnosis(
+        cluster_id="",
+        captured_at_ms=now_ms,
+        results=results,
+        grade=grade(results),
+        gaps=gaps,
+        summary=summarize(results),
+        remarks=inline.remarks,
+    )
     linted = Linted(
         diagnosis=without_suppressed(everything, gate, now_ms),
         undecided=undecided(deployment),

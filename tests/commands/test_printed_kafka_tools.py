@@ -89,6 +89,9 @@ def access() -> Iterator[Line]:
         "consumer": ("--group", "g", "--read", "r"),
         "processor": ("--group", "g", "--read", "r", "--write", "w", "--transactional-id", "t"),
         "streams": ("--application-id", "a", "--read", "r", "--write", "w"),
+        "runbook-run": ("hanging-transaction",),
+        "decode-segment": ("--read", "r"),
+        **dict.fromkeys(("verify-app", "verify-dlq"), ("--read", "r", "--write", "w", "--group", "g")),
     }
     for kind in ApplicationKind:
         if kind.value in given or kind.is_own:

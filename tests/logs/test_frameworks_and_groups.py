@@ -192,7 +192,7 @@ def test_a_registry_names_the_replicas_that_its_topic_lacks(tmp_path: Path) -> N
     assert alone.root_cause == "store-topic-not-usable"
 
 
-def test_one_commit_that_times_out_in_the_background_is_a_warning(tmp_path: Path) -> None:
+def test_one_commit_that_times_out_is_a_warning(tmp_path: Path) -> None:
     own = "[Consumer clientId=gauges-1, groupId=gauges] "
     failed = f"{own}Offset commit failed on partition gauges-4 at offset 7: The request timed out."
     again = f"{own}Discovered group coordinator kb-2.int:9092 (id: 2147483645 rack: null)"

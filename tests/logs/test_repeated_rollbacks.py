@@ -74,7 +74,7 @@ def test_a_client_that_stood_still_for_long_was_rolled_back(at: str, tmp_path: P
     assert len({place.file for place in one.evidence}) == 2
 
 
-def test_a_new_epoch_after_a_rollback_was_refused_for_another_reason(tmp_path: Path) -> None:
+def test_a_new_epoch_after_a_rollback_has_another_reason(tmp_path: Path) -> None:
     client = HAS_ID.format("10:30:00", 8) + HAS_ID.format("11:02:00", 10) + LATE.format("11:31:02")
     found = judge(tmp_path, {"kb-1.log": BEGUN + OVER, "kiln.log": client})
     assert "producer_fenced" in {one.kind for one in found}

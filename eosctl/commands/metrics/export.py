@@ -59,5 +59,4 @@ def export_metrics(
     if target is Target.GRAFANA:
         write_result("".join(map(render_json, documents)), output_file)
         return
-    # A later export replaces a file with this line, and no other that looks alike.
     write_result(f"# eosctl metrics export {target.value}\n" + "---\n".join(map(render_yaml, documents)), output_file)

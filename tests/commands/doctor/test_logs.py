@@ -17,7 +17,7 @@ from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
 from eosctl.collect.logged_incidents import with_logs
 from eosctl.findings.grouping import group_findings
 from eosctl.logs.incidents.explained import EXPLANATIONS
-from eosctl.logs.incidents.remaining.record_groups import TEXT_CHARACTERS
+from eosctl.logs.incidents.timeline.evidence import TEXT_CHARACTERS
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import LoggedIncident

@@ -66,7 +66,7 @@ def broker_defaults_not_durable(case: Case) -> Iterator[Problem]:
             yield problem(
                 broker,
                 (factor,),
-                f"default.replication.factor is not set, and its default is 1. {relying.name} creates its internal topics "
+                f"default.replication.factor is not set, and its default is 1. {relying.name} creates its topics "
                 "with as many replicas.",
                 confidence=Confidence.LIKELY,
                 impact="The loss of one broker loses the state of an exactly-once application.",

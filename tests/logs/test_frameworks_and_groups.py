@@ -251,3 +251,30 @@ def test_a_task_that_does_not_stop_is_a_warning(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"connect.log": text})
     assert (one.kind, one.severity) == ("connector_not_stopped", Severity.WARNING)
     assert one.explanation.startswith("lake-sink-3 did not stop") and "FAILED" not in one.explanation
+
+
+ADMIN = "2025-02-11 06:{},100 {} [a->b.MirrorCheckpointConnector|task-2] {} (o.a.k.X) [{}]\n"
+
+
+def test_a_node_that_a_task_cannot_reach_starts_its_fault(tmp_path: Path) -> None:
+    unreached = (
+        "[AdminClient clientId=adminclient-9] Connection to node 5 (src-5/10.2.0.5:9092) could not be established."
+    )
+    failed = (
+        "Error querying offsets for consumer group tolls on cluster a.",
+        "Timed out waiting to send the call. Call: offsetFetch(api=OFFSET_FETCH)",
+        "Timed out waiting for a node assignment. Call: offsetFetch(api=OFFSET_FETCH)",
+    )
+    thread = "task-thread-a->b.MirrorCheckpointConnector-2"
+    text = "".join(
+        ADMIN.format(f"40:{at}", "WARN", unreached, "kafka-admin-client-thread") for at in ("01", "04", "31")
+    )
+    for at, why in (("41:02", failed[1]), ("42:02", failed[1]), ("52:09", failed[2])):
+        text += ADMIN.format(at, "ERROR", failed[0], thread)
+        text += f"java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.TimeoutException: {why}\n"
+    other = "WorkerSourceTask{id=a->b.MirrorSourceConnector-1} Committing offsets for 7 acknowledged messages"
+    works = f"2025-02-11 06:43:00,100 INFO [a->b.MirrorSourceConnector|task-1|offsets] {other} (o.a.k.X) [committer]\n"
+    (one,) = judge(tmp_path, {"mirror.log": text + works})
+    assert one.kind == "client_gave_up" and one.subject["connector.task"] == "a->b.MirrorCheckpointConnector-2"
+    assert "src-5/10.2.0.5:9092 at 2025-02-11T06:40:01.100Z" in one.explanation
+    assert one.evidence[0].line < 6 and "returned until 2025-02-11T06:52:09.100Z" in one.explanation

@@ -183,7 +183,10 @@ def test_alternatives_name_known_observations() -> None:
     assert named == OBSERVATIONS.keys()
 
 
-OF_SUBJECTS = {"broker-address", "connector", "connector-tasks", "is-fatal", "metadata-offset", "topic", "topic-partition", "who"}
+OF_SUBJECTS = {
+    *("broker-address", "connector", "connector-tasks", "is-fatal", "metadata-offset"),
+    *("topic", "topic-partition", "who"),
+}
 OBSERVED = {
     *("answer", "answers", "coordinator", "feature", "idle", "isr", "isr-size", "least", "level", "min.isr", "most"),
     *(

@@ -342,6 +342,7 @@ def test_every_category_explains_itself() -> None:
             "Failed to flush WorkerSourceTask{id=g-0}, timed out while waiting for producer to flush outstanding 3",
             "CONNECT_OFFSETS_NOT_FLUSHED",
         ),
+        ("Listing failed: TimeoutException: Timed out waiting to send the call. Call: listTopics", "CLIENT_GAVE_UP"),
         ("Graceful stop of task lake-sink-3 failed.", "CONNECT_NOT_STOPPED"),
         ("Scheduler for MirrorHeartbeatTask timed out during shutdown of internal scheduler.", "CONNECT_NOT_STOPPED"),
         ("routed parcel 881014 -> parcels.eu", "WORK_DONE"),

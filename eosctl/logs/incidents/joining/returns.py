@@ -36,8 +36,8 @@ Slices of logs that are too large for one task (``slicing``) report it once each
 """
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
-_STAYS: Final = kinds_with("stays") | {"coordinator_unavailable"}
-"""Kinds that do not end by themselves, and a coordinator that no success shows to be back."""
+_STAYS: Final = kinds_with("stays") | {"client_gave_up", "coordinator_unavailable"}
+"""Kinds that do not end by themselves, and brokers or coordinators that no success shows to be back."""
 _UNTIL_CHANGED: Final = kinds_with("until_changed")
 """Kinds that return at each run of a program, e.g. every night, until a person changes a setting or a permission."""
 _LOOPS: Final = kinds_with("loops")

@@ -14,7 +14,7 @@ _NAMED: Final[tuple[EventField, ...]] = ("transactional_id", "group")
 _END: Final = re.compile(r'[\s,;"]')
 """The signs that end a name in free text."""
 
-_TASK: Final = re.compile(r"([\w.-]{1,255})\|task-(\d{1,9})(?:\||$)")
+_TASK: Final = re.compile(r"\[?([\w.>-]{1,255})\|task-(\d{1,9})(?:[|\]]|$)")
 """The context of a connector's records (KIP-449), such as `orders|task-0|offsets`."""
 _TASK_THREAD: Final = re.compile(r"task-thread-(\S{1,255}-\d{1,9})")
 """The thread that runs a task of Connect."""
@@ -38,14 +38,15 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """Yield events with complete names of transactions and groups.
 
     A name that was read up to its first blank or comma becomes the longest known name in its message. A topic and a
-    partition number become a partition. Connect prints connector and task in the place of the thread.
+    partition number become a partition. Connect prints connector and task in the place of the thread, or before
+    the message.
     """
     known: dict[EventField, Mapping[str, _Names]] = {name: _by_beginning(events, name) for name in _NAMED}
     cut = [(name, found) for name, found in known.items() if found]
     for event in events:
         whole = _partition_of(event) if "partition_index" in event.fields else {}
-        if "|task-" in event.thread and (task := _TASK.match(event.thread)) and "connector_task" not in event.fields:
-            whole["connector_task"] = f"{task[1]}-{task[2]}"
+        if "connector_task" not in event.fields and (named := _task_of(event)):
+            whole["connector_task"] = named
         elif "task-thread-" in event.thread and (task := _TASK_THREAD.fullmatch(event.thread)):
             whole["connector_task"] = event.fields.get("connector_task") or task[1]
         for name, found in cut:
@@ -53,6 +54,13 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
             if beginning in found and (full := found[beginning].longest_in(event.message)):
                 whole[name] = full
         yield event._replace(fields={**event.fields, **whole}) if whole else event
+
+
+def _task_of(event: LogEvent) -> str:
+    """Return the task of Connect in a record's context, which layouts print as the thread or before the message."""
+    text = event.thread if "|task-" in event.thread else event.message if event.message.startswith("[") else ""
+    found = _TASK.match(text) if "|task-" in text else None
+    return f"{found[1]}-{found[2]}" if found else ""
 
 
 def _partition_of(event: LogEvent) -> dict[EventField, str]:

@@ -87,8 +87,6 @@ def session(
     if not _submitted():
         # Otherwise Spark looks up its machine's name, which may not resolve in a container.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        # Workers start with `python -m`: modules of the current directory would take the place of Python's own.
-        os.environ.setdefault(SAFE_PATH, "1")
         builder = builder.master(f"local[{cores}]")
         scratch = _scratch_of_jvm()
         uses_sockets = not streams and fits_sockets(scratch)
@@ -98,11 +96,27 @@ def session(
         builder = builder.config("spark.driver.extraJavaOptions", java)
     for name, value in _unset(settings).items():
         builder = builder.config(name, value)
-    made = builder.getOrCreate()
+    with _safe_path():
+        made = builder.getOrCreate()
     try:
         yield made
     finally:
         made.stop()
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Start the JVM so that its workers, which run `python -m`, take no module of the current directory.
+
+    Other programs that this process starts are not concerned.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ.setdefault(SAFE_PATH, "1")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
 
 
 def fits_sockets(directory: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import socket
 import sys
 import time
@@ -163,7 +164,8 @@ def test_an_issuer_that_never_ends_its_answer_is_given_up(monkeypatch: pytest.Mo
         for _ in range(2):  # The first is still stuck, and the second does not wait for it.
             with pytest.raises(AuthenticationFailed) as caught:
                 fetch_token(source)
-            assert "does not answer: no answer within 0.05 seconds" in caught.value.why
+            # Which of its two limits of one length ends it is chance.
+            assert re.search("no answer within 0.05 seconds|timed out", caught.value.why)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a b", "a\nb", "\u00e9", "\x01"])

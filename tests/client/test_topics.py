@@ -77,7 +77,7 @@ def test_another_client_may_create_it_first() -> None:
 def test_refusals_and_leaders_that_never_come_are_reported() -> None:
     async def scenario(brokers: list[ScriptedBroker], client: Client) -> None:
         brokers[0].on(ApiKey.CREATE_TOPICS, lambda _: created(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
-        with pytest.raises(AuthorizationDenied, match="Creating the topic orders"):
+        with pytest.raises(AuthorizationDenied, match="The topic orders cannot be created"):
             await ensure_topic(client, "orders")
         show(brokers, orders=[-1])
         with pytest.raises(BrokerError, match="Waiting for the leaders of orders: LEADER_NOT_AVAILABLE"):

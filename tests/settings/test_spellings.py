@@ -67,7 +67,7 @@ def found(file: str, text: str) -> set[str]:
             "app.properties",
             (
                 "mp.messaging.outgoing.out.transactional.id=a\nmp.messaging.incoming.in.enable.auto.commit=true\n"
-                "mp.messaging.incoming.in.isolation.level=read_committed\n"
+                "mp.messaging.incoming.in.isolation.level=read_committed\nmp.messaging.outgoing.out.acks=all\n"
             ),
             {"EOS-CFG-021:2"},
         ),
@@ -76,7 +76,7 @@ def found(file: str, text: str) -> set[str]:
             (
                 "kafka-streams:\n  application.id: a\n  processing.guarantee: exactly_once_v2\n"
                 "  commit.interval.ms: 15000\n"
-                "mp:\n  messaging:\n    outgoing:\n      o:\n        transactional.id: a\n"
+                "mp:\n  messaging:\n    outgoing:\n      o:\n        transactional.id: a\n        acks: all\n"
             ),
             {"EOS-CFG-001:4"},
         ),

@@ -57,7 +57,7 @@ def in_process(
 def without_lists(findings: LogFindings) -> LogFindings:
     """Return findings without the lists of events, which Spark leaves on the executors."""
     activity = findings.activity and findings.activity._replace(moments=())
-    return findings._replace(events=(), activity=activity)
+    return findings._replace(events=(), activity=activity, overcome=None)
 
 
 def test_tables_give_the_report_of_one_process(spark: Any) -> None:

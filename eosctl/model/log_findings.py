@@ -9,7 +9,7 @@ from typing import NamedTuple
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_evidence import UnexplainedRecords
-from eosctl.model.log_totals import NO_EVENTS, Activity, EventTotals
+from eosctl.model.log_totals import NO_EVENTS, Activity, EventTotals, Overcome
 
 
 class SkippedFile(NamedTuple):
@@ -42,20 +42,6 @@ class FileCoverage(NamedTuple):
     recognition: Recognition
     recognized_count: int
     line_count: int
-
-
-class Overcome(NamedTuple):
-    """What followed the errors and warnings of programs.
-
-    Attributes:
-        program_count: The number of programs that logged any.
-        working: The first record of work after the last one of each program.
-        ready: The first record of a client that is ready after it, of each program without one of work.
-    """
-
-    program_count: int
-    working: tuple[LogEvent, ...]
-    ready: tuple[LogEvent, ...]
 
 
 class LogFindings(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from eosctl.model.log_event import LogEvent
+
 
 class FirstRecord(NamedTuple):
     """The first record of a kind in the order of the scan.
@@ -93,3 +95,17 @@ class Activity(NamedTuple):
     last_ms: int
     lanes: tuple[str, ...]
     moments: tuple[Moment, ...]
+
+
+class Overcome(NamedTuple):
+    """What followed the errors and warnings of programs.
+
+    Attributes:
+        program_count: The number of programs that logged any.
+        working: The first record of work after the last one of each program.
+        ready: The first record of a client that is ready after it, of each program without one of work.
+    """
+
+    program_count: int
+    working: tuple[LogEvent, ...]
+    ready: tuple[LogEvent, ...]

@@ -124,4 +124,4 @@ def test_a_template_that_was_filled_in_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", ["#!/bin/sh\nkafka-topics.sh --list\n", "#!/bin/sh\neosctl doctor -b b:9092\n"])
 def test_a_script_of_a_person_is_not_a_result(first: str) -> None:
     assert kind_of(first.encode()) is None
-    assert kind_of(b"#!/bin/sh\n# eosctl txn script\neosctl txn fence x\n") is not None
+    assert kind_of(b"#!/bin/sh\n# eosctl txn\neosctl txn fence x\n") is not None

@@ -160,7 +160,7 @@ def _carry_out(
         return read_line(prompt, page=before_question(text)) == target
 
     def keep(path: Path, command: str) -> None:
-        write_file(f"#!/bin/sh\n# eosctl txn script\n{command}\n", path)
+        write_file(f"#!/bin/sh\n# eosctl txn\n{command}\n", path)
         note(f"script: {path}")
 
     with callbacks(invocation.now_ms) as shown:

@@ -15,7 +15,7 @@ from eosctl.logs.incidents.timeline.own_words import is_initialization
 from eosctl.logs.incidents.timeline.times import PLACE
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent, is_problem
-from eosctl.model.log_findings import Overcome
+from eosctl.model.log_totals import Overcome
 
 WORK: Final[tuple[EventCategory, ...]] = (
     *("CHECKPOINT_COMPLETED", "ROUTINE", "SEND_RECOVERED", "SOURCE_RESUMED", "STREAM_STATE", "TXN_COMMITTED"),

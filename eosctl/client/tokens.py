@@ -49,9 +49,7 @@ def _fetched(source: TokenRequest | CloudLogin) -> Token:
     """Return a new token. The limit is for the whole reply: a host that sends a byte now and then meets any other."""
     where = source.url if isinstance(source, TokenRequest) else source.provider.value
     try:
-        return within(
-            TIMEOUT_S, lambda: _of_issuer(source) if isinstance(source, TokenRequest) else fetch_cloud_token(source)
-        )
+        return within(TIMEOUT_S, lambda: _asked(source))
     except TimeoutError as error:
         raise _refused(where, f"It does not answer: {error}.") from error
 

@@ -298,7 +298,9 @@ def failure_of(job: Job, status: int, problems: Sequence[str] = ()) -> EosctlErr
     why = "Its messages are above; a file that could not be read is named there."
     if problems:
         first, further = problems[0].rstrip("."), len(problems) - 1
-        why = f"{first[:1].upper()}{first[1:]}." + (
+        # The name of a file stays as it is.
+        is_word = first.partition(" ")[0].isalpha()
+        why = f"{first[:1].upper() if is_word else first[:1]}{first[1:]}." + (
             f" Further problems are listed above: {further}." if further else ""
         )
     if status == ExitCode.INCOMPLETE:

@@ -9,6 +9,7 @@ import pytest
 
 from eosctl.cli import main
 from eosctl.services import log_engine, spark_job
+from eosctl.services.spark_job import DeployMode, failure_of, scan_job
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 
@@ -188,3 +189,9 @@ def test_names_that_begin_with_dashes_are_names(
     read = (scan._parse if program == "main" else data._parse)(words[job + 1 :])
     assert [Path(path).name for path in read.paths] == ["--until-ms=1", "-x.log", "--"]
     assert Path(read.out).name == "-out"
+
+
+def test_a_problem_keeps_the_name_of_its_file() -> None:
+    job = scan_job(["/logs"], "/out", "yarn", DeployMode.CLIENT, (), ())
+    assert failure_of(job, 2, ["out.d is a file."]).why == "out.d is a file."
+    assert failure_of(job, 1, ["not read: a.log: no such file"]).why == "Not read: a.log: no such file."

@@ -76,7 +76,8 @@ def test_a_damaged_archive_is_named_and_read_up_to_the_damage(tmp_path: Path) ->
     (tmp_path / "bundle.tgz").write_bytes(whole[: len(whole) // 2])
     scan = scan_paths([tmp_path / "bundle.tgz"])
     assert len(rollbacks(scan)) == 1
-    assert [(one.name, one.is_failure) for one in scan.unread] == [(str(tmp_path / "bundle.tgz"), True)]
+    bundle = str(tmp_path / "bundle.tgz")
+    assert [(one.name, one.is_failure) for one in scan.unread] == [(f"{bundle}/other.log", True), (bundle, True)]
 
 
 def test_an_archive_that_unpacks_to_too_much_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

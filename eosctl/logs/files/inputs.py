@@ -6,16 +6,19 @@ that point and reported.
 
 from __future__ import annotations
 
+import errno
 import lzma
 import os
 import posixpath
 import stat
+import struct
 import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NamedTuple
 
@@ -27,9 +30,28 @@ STDIN: Final = "-"
 MAX_UNPACKED_BYTES: Final = 4 * 1024**3
 MAX_MEMBERS: Final = 50_000
 _CHUNK_BYTES: Final = 1 << 20
+_MEMBER_CHUNK_BYTES: Final = 1 << 14
+"""What one reading takes of a member: a cut archive loses at most so much of what is in front of the cut."""
+_LAST_TIME_S: Final = 1 << 33
+"""Times of members from the year 2242 on are no times."""
 _LONGEST_TARGET: Final = 4096
-_DAMAGE: Final = (EOFError, OSError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-"""Exceptions of the readers of archives; a ``RuntimeError`` means a zip that needs a password."""
+_DAMAGE: Final = (
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""Exceptions of the readers of archives; a ``RuntimeError`` is a zip with a password or another compression."""
+
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
+"""The members behind one for which the disk has no room are not tried."""
 
 
 class Opened(NamedTuple):
@@ -137,31 +159,50 @@ class _Copies:
                     break
                 self._progress(f"{name}, {member.name}")
                 place = _place_of(member.name, target)
-                if member.stream is None:
+                if member.open is None:
                     links.append(member)
-                if place is None or member.stream is None:
+                if place is None or member.open is None:
                     continue
-                if place.exists():
-                    self.unread.append(
-                        Unread(f"{name}/{member.name}", "a later file of the archive has its name", True)
-                    )
-                left -= _copy(member.stream, place, left, member.modified_s)
+                left -= self._copy(member, place, left, f"{name}/{member.name}")
                 if left < 0:
                     self.unread.append(Unread(name, f"it unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", True))
                     break
         except _DAMAGE as error:
-            self.unread.append(Unread(name, f"not read to its end ({kind}): {error}", True))
+            self.unread.append(Unread(name, f"not read to its end ({kind}): {_reason(error)}", True))
         self.unread += _dangling(links, target, name)
         self.paths.append(target)
         return True
 
+    def _copy(self, member: _Member, target: Path, most: int, name: str) -> int:
+        """Copy a member up to a maximum size; return its size, or more than the maximum if it is larger.
+
+        One that is damaged, or that cannot be a file here, is reported; those behind it follow.
+        """
+        size = 0
+        try:
+            if target.is_file():
+                self.unread.append(Unread(name, "a later file of the archive has its name", True))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            assert member.open is not None
+            with member.open() as stream, target.open("wb") as copy:
+                while size <= most and (chunk := stream.read(_MEMBER_CHUNK_BYTES)):
+                    copy.write(chunk[: most - size])
+                    size += len(chunk)
+            if 0 < member.modified_s < _LAST_TIME_S:
+                os.utime(target, (member.modified_s, member.modified_s))
+        except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                raise
+            self.unread.append(Unread(name, f"not read to its end: {_reason(error)}", True))
+        return size
+
 
 class _Member(NamedTuple):
-    """A file of an archive; without a stream, a link to `target`."""
+    """A file of an archive; without a way to open it, a link to `target`."""
 
     name: str
     modified_s: float
-    stream: IO[bytes] | None
+    open: Callable[[], IO[bytes]] | None
     target: str = ""
 
 
@@ -176,21 +217,13 @@ def _dangling(links: Iterable[_Member], folder: Path, archive: str) -> Iterator[
     """Yield the links of an archive to files that it does not have: no link leads out of it."""
     for member in links:
         place = _place_of(member.target, folder)
-        if place is None or not place.exists():
+        if place is None or not os.path.lexists(place):
             yield Unread(f"{archive}/{member.name}", f"a link to {member.target}, which is not in the archive", True)
 
 
-def _copy(stream: IO[bytes], target: Path, most: int, modified_s: float) -> int:
-    """Copy a member of an archive up to a maximum size; return its size, or more than the maximum if it is larger."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    size = 0
-    with stream, target.open("wb") as copy:
-        while size <= most and (chunk := stream.read(_CHUNK_BYTES)):
-            copy.write(chunk[: most - size])
-            size += len(chunk)
-    if modified_s:
-        os.utime(target, (modified_s, modified_s))
-    return size
+def _reason(error: Exception) -> str:
+    # The text of an OSError names the temporary copy.
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _tar_members(path: Path) -> Iterator[_Member]:
@@ -201,7 +234,7 @@ def _tar_members(path: Path) -> Iterator[_Member]:
             elif entry.issym():
                 yield _Member(entry.name, entry.mtime, None, _linked(entry.name, entry.linkname))
             elif entry.isreg():
-                yield _Member(entry.name, entry.mtime, archive.extractfile(entry))
+                yield _Member(entry.name, entry.mtime, partial(_extracted, archive, entry))
 
 
 def _zip_members(path: Path) -> Iterator[_Member]:
@@ -212,7 +245,14 @@ def _zip_members(path: Path) -> Iterator[_Member]:
                     target = link.read(_LONGEST_TARGET).decode("utf-8", "replace")
                 yield _Member(entry.filename, 0.0, None, _linked(entry.filename, target))
             elif not entry.is_dir():
-                yield _Member(entry.filename, 0.0, archive.open(entry))
+                yield _Member(entry.filename, 0.0, partial(archive.open, entry))
+
+
+def _extracted(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    stream = archive.extractfile(entry)
+    if stream is None:
+        raise tarfile.ExtractError("it is no file")
+    return stream
 
 
 def _linked(name: str, target: str) -> str:

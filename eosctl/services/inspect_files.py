@@ -20,7 +20,7 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.gate import judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
-from eosctl.storage.survey import DataDirFacts, survey_data_dir
+from eosctl.storage.survey import DataDirFacts, find_data_dirs, survey_data_dir
 from eosctl.storage.throttled_reader import Read, ThrottledReader
 from eosctl.text import count_text
 
@@ -29,7 +29,8 @@ class InspectRequest(msgspec.Struct, frozen=True):
     """The directories to check.
 
     Attributes:
-        directories: Data directories (``log.dirs``) of the brokers of one cluster, or copies of them.
+        directories: Data directories (``log.dirs``) of the brokers of one cluster, copies of them, or directories
+            above them.
         max_rate: Maximum bytes read per second, e.g. ``20MiB``; None for 50 MiB if a broker runs, else unlimited.
         second_look_after_ms: The pause before the second pass, if a broker is writing, in milliseconds.
         gate: The demands on the exit code; by default, warnings and worse fail the run.
@@ -63,7 +64,8 @@ def inspect_files(
     gate = read_gate(request.gate, Severity.WARNING, has_score=False)
     rate = None if request.max_rate is None else _rate(request.max_rate)
     try:
-        surveyed = [survey_data_dir(directory) for directory in _distinct(request.directories)]
+        below = [one for directory in _distinct(request.directories) for one in find_data_dirs(directory)]
+        surveyed = [survey_data_dir(directory) for directory in _distinct(below)]
         _refuse_two_clusters(surveyed)
         read = _reader(rate, surveyed, stopwatch)
         pause_s = request.second_look_after_ms / 1000

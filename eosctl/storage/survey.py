@@ -52,6 +52,9 @@ OFFSET_CHECKPOINTS = (
 )
 
 
+_OF_PARTITIONS = frozenset({LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA})
+
+
 class Unreadable(NamedTuple):
     """The reason why a file could not be read, and the invalid field, if one is known."""
 
@@ -112,7 +115,8 @@ class DataDirFacts(NamedTuple):
 
     The cluster id is empty if `meta.properties` is absent or does not contain it; `identity` says why it cannot be
     read. `lock` shows whether a broker of this machine uses the directory. `foreign` names directories that are not a
-    partition's, and links of partitions to nowhere.
+    partition's, and links of partitions to nowhere. `moving` names the logs of replicas that move here from another
+    directory of the broker.
     """
 
     path: Path
@@ -123,6 +127,18 @@ class DataDirFacts(NamedTuple):
     lock: LockState = LockState.ABSENT
     foreign: tuple[str, ...] = ()
     identity: Unreadable | None = None
+    moving: tuple[str, ...] = ()
+
+
+def find_data_dirs(path: Path) -> list[Path]:
+    """Return the data directories at or below a directory, in order of their names; itself if there is none.
+
+    Links are not followed.
+
+    Raises:
+        OSError: A directory cannot be read.
+    """
+    return _data_dirs_below(path) or [path]
 
 
 def survey_data_dir(path: Path) -> DataDirFacts:
@@ -135,13 +151,14 @@ def survey_data_dir(path: Path) -> DataDirFacts:
     """
     children = sorted(path.iterdir())
     inner = [child for child in children if child.is_dir() and _is_partition(child)]
+    moving = tuple(child.name for child in children if _state_of(child) is DirectoryState.FUTURE and child.is_dir())
     foreign = tuple(child.name for child in children if _is_foreign(child))
     checkpoints = {
         name: _read(read_offset_checkpoint, path / name) for name in OFFSET_CHECKPOINTS if (path / name).exists()
     }
     home = path
     if not inner and _is_partition(path) and any(child.suffix == ".log" for child in path.iterdir()):
-        home, inner, checkpoints, foreign = path.parent, [path], {}, ()
+        home, inner, checkpoints, foreign, moving = path.parent, [path], {}, (), ()
     closed = (home / CLEAN_SHUTDOWN).exists()
     lock, _ = read_lock_state(home / LOCK)
     cluster_id, identity = _identity(home)
@@ -154,6 +171,7 @@ def survey_data_dir(path: Path) -> DataDirFacts:
         lock=lock,
         foreign=foreign,
         identity=identity,
+        moving=moving,
     )
 
 
@@ -167,6 +185,12 @@ def fingerprint_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
                     seen = entry.stat()
                     found.add((entry.path, seen.st_size, seen.st_mtime_ns))
     return found
+
+
+def is_without_files(facts: PartitionFacts) -> bool:
+    """Return whether a directory holds nothing that Kafka writes for a partition."""
+    has_files = facts.segments or facts.snapshots or facts.leftovers or facts.indexes_without_log
+    return not has_files and facts.epochs is None and facts.metadata is None and facts.topic_id is None
 
 
 def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
@@ -219,17 +243,42 @@ def _identity(path: Path) -> tuple[str, Unreadable | None]:
         return "", _unopened(error)
 
 
+def _data_dirs_below(path: Path) -> list[Path]:
+    children = sorted(child for child in path.iterdir() if child.is_dir())
+    if (path / META_PROPERTIES).exists() or _is_partition(path) or any(map(_is_partition, children)):
+        return [path]
+    return [found for child in children if not child.is_symlink() for found in _data_dirs_below(child)]
+
+
 def _is_foreign(path: Path) -> bool:
-    """Return whether a broker refuses a directory by its name, or a partition's link leads nowhere."""
-    directory = parse_partition_directory(path.name)
+    """Return whether a directory is not a partition's (a broker refuses most names), or a link to one leads nowhere."""
+    state = _state_of(path)
     if path.is_dir():
-        return directory is None and path.name != REMOTE_INDEX_CACHE
-    return directory is not None and path.is_symlink()
+        is_partition = state is not None and (state is not DirectoryState.LIVE or _is_partition(path))
+        return not is_partition and path.name != REMOTE_INDEX_CACHE
+    return state is not None and path.is_symlink()
 
 
 def _is_partition(path: Path) -> bool:
+    """Return whether a directory has the name of a partition, and is not one of data directories or of other things."""
+    if _state_of(path) is not DirectoryState.LIVE:
+        return False
+    has_folders = False
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.name in _OF_PARTITIONS or parse_segment_file(entry.name) is not None:
+                    return True
+                has_folders = has_folders or entry.is_dir(follow_symlinks=False)
+    except OSError:
+        # Who reads the partition reports it.
+        return True
+    return not has_folders
+
+
+def _state_of(path: Path) -> DirectoryState | None:
     directory = parse_partition_directory(path.name)
-    return directory is not None and directory.state is DirectoryState.LIVE
+    return None if directory is None else directory.state
 
 
 def _segment(directory: Path, offset: int, read: Read) -> SegmentFacts:

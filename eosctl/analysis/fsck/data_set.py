@@ -20,7 +20,7 @@ from eosctl.storage.names import (
     META_PROPERTIES,
     METADATA_TOPIC,
 )
-from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
+from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable, is_without_files
 from eosctl.wire.internal.partitioner import partition_for
 
 UNCHECKED: Final = "changed-while-read"
@@ -71,10 +71,17 @@ class DataSetCheck:
         for name in facts.foreign:
             what = f"{name} was not checked: it is not the directory of a partition, and a broker may refuse to start"
             yield FsckFinding(UNCHECKED, WARNING, what, directory=directory, partition=name)
+        for name in facts.moving:
+            what = f"{name} was not checked: it is the log of a replica that moves to this directory"
+            yield FsckFinding(UNCHECKED, INFO, what, directory=directory, partition=name)
         for path in facts.partitions:
             report(path.name)
             try:
                 partition = survey(path)
+                if is_without_files(partition):
+                    what = f"{path.name} was not checked: it holds no file of a partition"
+                    yield FsckFinding(UNCHECKED, INFO, what, directory=directory, partition=path.name)
+                    continue
                 cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None
                 # The metadata log starts at its oldest snapshot, and is in no checkpoint (KafkaRaftLog).
                 knows_start = partition.partition.topic != METADATA_TOPIC

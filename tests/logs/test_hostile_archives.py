@@ -82,13 +82,13 @@ def test_members_behind_a_bad_one_are_read(name: str, data: bytes, tmp_path: Pat
 
 
 @pytest.mark.parametrize("mtime", ["nan", "inf", "-inf", "1e30", "-1e30", "99999999999999"])
-def test_a_member_with_a_time_that_is_none_is_read(mtime: str, tmp_path: Path) -> None:
+def test_a_member_with_an_impossible_time_is_read(mtime: str, tmp_path: Path) -> None:
     path = tmp_path / "times.tgz"
     path.write_bytes(tar(("server.log", {"mtime": mtime})))
     assert read(path) == ({f"{path}/server.log": GOOD}, [])
 
 
-def test_a_zip_with_a_name_that_is_no_text_is_reported(tmp_path: Path) -> None:
+def test_a_zip_whose_name_cannot_be_decoded_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "names.zip"
     path.write_bytes(zipped("sérver.log").replace("sérver".encode(), b"s\xff\xferver"))
     assert read(path)[1] == [str(path)]

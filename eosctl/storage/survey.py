@@ -131,7 +131,7 @@ class DataDirFacts(NamedTuple):
 
 
 def find_data_dirs(path: Path) -> list[Path]:
-    """Return the data directories at or below a directory, in order of their names; itself if there is none.
+    """Return the data directories at or below a directory, in order of their names; itself if it has none.
 
     Links are not followed.
 

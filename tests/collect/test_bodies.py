@@ -84,3 +84,14 @@ def test_a_long_table_is_masked_to_its_end() -> None:
 )  # fmt: skip
 def test_a_bundle_is_masked_in_linear_time(unit: str) -> None:
     assert_linear(lambda count: list(redacted_lines((unit * count).encode())))
+
+
+@pytest.mark.parametrize("distance", range(-24, 25, 6))
+@pytest.mark.parametrize("secret", ['"password":"hunter2 SECRET value 99"', f'"note":"ghp_{"a1B2" * 9}"'])
+def test_a_secret_at_the_edge_of_a_step_in_a_long_line_is_masked(secret: str, distance: int) -> None:
+    text = f'{{"m":"{"a b " * (1 << 18)}'
+    line = f'{text[: (1 << 20) + distance - 20]}",{secret},"n":1}}\n'
+    shown = b"".join(redacted_lines(line.encode())).decode()
+    assert '"n":1}\n' in shown
+    for word in ("hunter2", "SECRET", "value 99", "a1B2a1B2"):
+        assert word not in shown

@@ -18,6 +18,8 @@ from eosctl.model.secret_columns import Columns, columns_of
 
 _OWN_CHARS: Final = 1 << 17
 _CONTEXT_CHARS: Final = 1 << 14
+_LONGEST_LINE: Final = 1 << 20
+"""Longer lines are left to who masks lines: joined with others they would take 90 times their size of memory."""
 _DEEPEST: Final = 3
 _TIME: Final = (
     r"(?:\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[ ]?[+-]\d\d:?\d\d)?)?"
@@ -109,7 +111,7 @@ def masked_bodies(data: bytes) -> Iterator[bytes]:
     while first < len(lines):
         last = _reach(lines, first, _OWN_CHARS)
         before, behind = _reach_back(lines, first), _reach(lines, last, _CONTEXT_CHARS)
-        bodies = [body_of(line) for line in lines[before:behind]]
+        bodies = [body_of(line if len(line) <= _LONGEST_LINE else "") for line in lines[before:behind]]
         found = _spans_of_streams(bodies)
         for number in range(first, last):
             body, line = bodies[number - before], lines[number]

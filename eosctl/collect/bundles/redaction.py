@@ -8,10 +8,13 @@ from io import BytesIO
 from typing import BinaryIO, Final
 
 from eosctl.collect.bundles.bodies import body_of, masked_bodies
-from eosctl.model.redaction import PEM_BEGIN, PEM_END, ColumnMask, masked, pem_spans, redact_line
+from eosctl.model.redaction import PEM_BEGIN, PEM_END, ColumnMask, masked, pem_spans, redact_line, secret_spans
 from eosctl.model.secret import MASK
 
-_LINE_BYTES: Final = 1 << 20
+_WINDOW: Final = 1 << 20
+"""Characters of a long line that are masked in one step, which takes about 90 bytes of memory for each."""
+_AROUND: Final = 1 << 16
+"""Characters before and behind a step that are looked at with it: a secret and its name may lie on both sides."""
 
 _PEM_BEGIN: Final = re.compile(PEM_BEGIN.encode())
 _PEM_END: Final = re.compile(PEM_END.encode())
@@ -47,12 +50,25 @@ def redacted_lines(data: bytes, *, is_cut: bool = False) -> Iterator[bytes]:
     """
     mask_columns = ColumnMask()
     with BytesIO(b"".join(masked_bodies(b"".join(_without_pem(data, is_cut=is_cut))))) as file:
-        while line := file.readline(_LINE_BYTES):
+        while line := file.readline():
             line += _further_lines(file, line)
-            redacted = redact_line(mask_columns(line))
+            redacted = _redacted(mask_columns(line))
             if line.endswith(b"\n") and not redacted.endswith(b"\n"):
                 redacted += b"\n"
             yield redacted + (MASK.encode() + b"\n") * (line.count(b"\n") - redacted.count(b"\n"))
+
+
+def _redacted(line: bytes) -> bytes:
+    if len(line) <= _WINDOW:
+        return redact_line(line)
+    text = line.decode("utf-8", "surrogateescape")
+    pieces = []
+    for start in range(0, len(text), _WINDOW):
+        begin, stop = max(start - _AROUND, 0), min(start + _WINDOW, len(text))
+        found = ((one + begin, end + begin) for one, end in secret_spans(text[begin : stop + _AROUND]))
+        here = tuple((max(one, start), min(end, stop)) for one, end in found if one < stop and end > start)
+        pieces.append(masked(text, here, start, stop))
+    return "".join(pieces).encode("utf-8", "surrogateescape")
 
 
 def _without_pem(data: bytes, *, is_cut: bool) -> Iterator[bytes]:
@@ -61,7 +77,7 @@ def _without_pem(data: bytes, *, is_cut: bool) -> Iterator[bytes]:
         if is_cut:
             file.readline()
         lines_left = _PEM_LINES if is_cut and _starts_within_pem(file) else 0
-        while line := file.readline(_LINE_BYTES):
+        while line := file.readline():
             if lines_left:
                 lines_left -= 1
                 if end := _PEM_END.search(line):
@@ -88,7 +104,7 @@ def _further_lines(file: BinaryIO, line: bytes) -> bytes:
     position = file.tell()
     while file.tell() - position < _PEM_BYTES:
         before = file.tell()
-        following = file.readline(_LINE_BYTES)
+        following = file.readline()
         continues = any(
             (
                 _CONTINUED.search(lines[-1]),

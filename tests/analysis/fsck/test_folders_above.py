@@ -41,7 +41,7 @@ def test_several_brokers_below_a_folder_are_one_cluster(own_home: Path, tmp_path
     assert both.json["partition_count"] == 2 * alone.json["partition_count"] > 0
 
 
-def test_a_folder_that_only_looks_like_a_partition_is_no_all_clear(own_home: Path, tmp_path: Path) -> None:
+def test_a_folder_that_only_looks_like_a_partition_is_named(own_home: Path, tmp_path: Path) -> None:
     (tmp_path / "data" / "orders-0").mkdir(parents=True)
     done = eosctl("fsck", tmp_path / "data", "--require-complete")
     assert done.code == 4

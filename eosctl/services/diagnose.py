@@ -324,9 +324,15 @@ def _judge(
             remarks=(),
         )
     verdict = judge_run(diagnosis, gate.gate)
-    return Diagnosed(
-        report=report, checks=checks, found=found, unreadable=(), exit_code=verdict.exit_code, remarks=verdict.remarks
-    )
+    code = verdict.exit_code
+    if code is ExitCode.DONE and gate.gate.require_complete and not gate.gate.exit_zero and _is_partial(files):
+        code = ExitCode.INCOMPLETE
+    return Diagnosed(report=report, checks=checks, found=found, unreadable=(), exit_code=code, remarks=verdict.remarks)
+
+
+def _is_partial(files: FilesRead | None) -> bool:
+    """Return whether rules have not judged a file about Kafka, or a value that lies elsewhere."""
+    return files is not None and bool(files.not_understood or files.unseen)
 
 
 def _checks_of_files(request: DiagnoseRequest) -> tuple[Check, ...]:

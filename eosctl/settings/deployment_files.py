@@ -33,6 +33,7 @@ from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.kustomize_generators import merges_generated, with_generated
+from eosctl.settings.left_out import left_out
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.named_releases import release_in, release_in_text, with_releases_of_projects
@@ -176,7 +177,7 @@ def read_deployment(
         tuple(read),
         tuple(without),
         tuple(unreadable),
-        not_understood=tuple(not_understood),
+        not_understood=(*not_understood, *left_out(paths, read)),
         unseen=(*unseen, *included, *builds.missing_for(used)),
         marked=tuple(marked),
     )

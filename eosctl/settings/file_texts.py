@@ -17,7 +17,7 @@ from eosctl.settings.documents import format_of
 from eosctl.settings.misspelled import misspelled_settings
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
-_SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
+SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -191,6 +191,6 @@ def _within(folder: Path) -> Iterator[Path]:
     closed: list[OSError] = []
     found: list[Path] = []
     for top, folders, names in os.walk(folder, onerror=closed.append):
-        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith("..")]
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith("..")]
         found += [Path(top, name) for name in names if format_of(f"{top}/{name}")]
     yield from sorted([*found, *(Path(error.filename) for error in closed)])

@@ -45,6 +45,16 @@ def lines_not_read(text: str, values: Iterable[Value]) -> tuple[int, ...]:
     return tuple(number for number in found if number not in read and begins[number] not in read)
 
 
+def sets_setting(text: str) -> bool:
+    """Return whether a text gives such a setting a value, other than in a comment.
+
+    >>> sets_setting("# acks\ntransactional.id = a"), sets_setting("See transactional.id.")
+    (True, False)
+    """
+    lines = text.splitlines() if any(name in text for name in _SETTINGS) else []
+    return any(_SETTING.search(line) and not _COMMENT.match(line) for line in lines)
+
+
 def names_setting(text: str) -> bool:
     """Return whether a script names such a setting, other than in a comment or in a command of Kafka's tools.
 

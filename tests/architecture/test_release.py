@@ -250,7 +250,9 @@ def test_the_hooks_run_as_pre_commit_runs_them(project_root: Path, tmp_path: Pat
     assert [hook["id"] for hook in hooks] == ["eosctl-config-lint", "eosctl-doctor"]
     (tmp_path / "producer.properties").write_text(BAD)
     for hook in hooks:
-        assert re.search(hook["files"], "deploy/producer.properties")
+        for ending in ("properties", "yml", "json5", "tf", "tfvars", "ini", "conf", "properties.j2"):
+            assert re.search(hook["files"], f"deploy/producer.{ending}")
+        assert hook["require_serial"] is True, "its parts would be judged without each other"
         words = [sys.executable, "-m", *shlex.split(hook["entry"]), "producer.properties"]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 3, done.stderr

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eosctl.logs.files import inputs
 from eosctl.logs.files.inputs import opened_inputs
 from eosctl.logs.files.sources import find_files
 
@@ -108,6 +109,16 @@ def test_a_cut_archive_is_read_up_to_near_the_cut(tmp_path: Path) -> None:
     found, unread = read(path)
     assert len(found[f"{path}/server.log"]) > len(body) // 4
     assert unread
+
+
+def test_the_limits_hold_for_all_archives_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MAX_UNPACKED_BYTES", 3 * len(GOOD))
+    for number in range(6):
+        (tmp_path / f"{number}.zip").write_bytes(zipped("server.log"))
+    with opened_inputs([tmp_path]) as opened:
+        sizes = [Path(file).stat().st_size for one in opened.paths if one != tmp_path for file in find_files([one])]
+        assert sum(sizes) <= 3 * len(GOOD)
+        assert {Path(one.name).name for one in opened.unread} == {"3.zip", "4.zip", "5.zip"}
 
 
 WHOLE = {

@@ -177,7 +177,7 @@ def test_an_archive_of_too_many_files_stops(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "many.zip").write_bytes(zipped({f"{number}.log": TEXT.encode() for number in range(4)}))
     assert scan_paths([tmp_path / "few.zip"]).unread == ()
     scan = scan_paths([tmp_path / "many.zip"])
-    assert [one.reason for one in scan.unread] == ["it has more than 3 files"]
+    assert [one.reason for one in scan.unread] == ["the archives have more than 3 files"]
     assert len(scan.sources) == 3
 
 

@@ -20,6 +20,7 @@ from eosctl.monitoring.readings import read_metrics
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metrics.node_samples import node_samples
 from eosctl.sandbox.metrics.samples import render_samples
+from tests.architecture.test_linear_patterns import assert_linear
 from tests.commands.conftest import eosctl
 
 LAG = 'kafka_cluster_Partition_Value{name="LastStableOffsetLag",topic="%s",partition="0"} %s\n'
@@ -143,3 +144,7 @@ def test_other_addresses_are_refused(url: str) -> None:
     done = eosctl("metrics", "show", url)
     assert done.code == 2
     assert "secret" not in done.err
+
+
+def test_the_labels_of_a_long_line_are_read_in_linear_time() -> None:
+    assert_linear(lambda size: list(parse_samples("kafka_x{" + 'a="",' * (4 * size) + " } 1\n")))

@@ -35,8 +35,8 @@ def parse_samples(text: str) -> Iterator[Sample]:
 
 
 def _labels(text: str, number: int) -> dict[str, str]:
-    labels, position = {}, 0
-    while position < len(text.rstrip()):
+    labels, position, end = {}, 0, len(text.rstrip())
+    while position < end:
         match = _LABEL.match(text, position)
         if match is None:
             raise ValueError(f"line {number} has labels that cannot be read: {text[:80]!r}")

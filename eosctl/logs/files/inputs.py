@@ -1,7 +1,7 @@
 """Copy inputs without random access to a temporary folder: standard input, pipes, and archives.
 
-The size is bounded: an archive that unpacks to more than ``MAX_UNPACKED_BYTES`` or ``MAX_MEMBERS`` files is read up to
-that point and reported.
+The size is bounded: archives that together unpack to more than ``MAX_UNPACKED_BYTES`` or ``MAX_MEMBERS`` files are read
+up to that point and reported.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ class _Copies:
         self.names: dict[str, str] = {}
         self.unread: list[Unread] = []
         self.archives: list[str] = []
+        self._bytes_left, self._members_left = MAX_UNPACKED_BYTES, MAX_MEMBERS
 
     def add(self, path: Path) -> None:
         if str(path) == STDIN:
@@ -123,11 +124,12 @@ class _Copies:
     def _keep(self, stream: IO[bytes], name: str) -> None:
         target = self._target(PurePosixPath(name).name)
         with target.open("wb") as copy:
-            left = MAX_UNPACKED_BYTES
-            while left > 0 and (chunk := stream.read(min(left, _CHUNK_BYTES))):
-                left -= copy.write(chunk)
-        if left <= 0:
-            self.unread.append(Unread(name, f"it is longer than {MAX_UNPACKED_BYTES:,} bytes", True))
+            while self._bytes_left > 0 and (chunk := stream.read(min(self._bytes_left, _CHUNK_BYTES))):
+                self._bytes_left -= copy.write(chunk)
+        if self._bytes_left <= 0:
+            self.unread.append(
+                Unread(name, f"the copies of pipes and archives are longer than {MAX_UNPACKED_BYTES:,} bytes", True)
+            )
         self.names[str(target)] = name
         if not self._unpack(target, name):
             self.paths.append(target)
@@ -150,22 +152,23 @@ class _Copies:
         target = self._target(path.name.partition(".")[0] or "archive")
         target.mkdir()
         self.names[str(target)] = name
-        left = MAX_UNPACKED_BYTES
         links: list[_Member] = []
         try:
-            for count, member in enumerate(_tar_members(path) if kind == "tar" else _zip_members(path)):
-                if count == MAX_MEMBERS:
-                    self.unread.append(Unread(name, f"it has more than {MAX_MEMBERS:,} files", True))
+            for member in _tar_members(path) if kind == "tar" else _zip_members(path):
+                if not self._members_left:
+                    self.unread.append(Unread(name, f"the archives have more than {MAX_MEMBERS:,} files", True))
                     break
+                self._members_left -= 1
                 self._progress(f"{name}, {member.name}")
                 place = _place_of(member.name, target)
                 if member.open is None:
                     links.append(member)
                 if place is None or member.open is None:
                     continue
-                left -= self._copy(member, place, left, f"{name}/{member.name}")
-                if left < 0:
-                    self.unread.append(Unread(name, f"it unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", True))
+                self._bytes_left -= self._copy(member, place, self._bytes_left, f"{name}/{member.name}")
+                if self._bytes_left < 0:
+                    unpacked = f"the archives unpack to more than {MAX_UNPACKED_BYTES:,} bytes"
+                    self.unread.append(Unread(name, unpacked, True))
                     break
         except _DAMAGE as error:
             self.unread.append(Unread(name, f"not read to its end ({kind}): {_reason(error)}", True))

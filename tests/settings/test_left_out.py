@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
         "target/classes/producer.properties",
     ],
 )
-def test_a_file_that_was_not_read_is_no_all_clear(name: str, folder: Path, own_home: Path) -> None:
+def test_a_file_that_was_not_read_is_named(name: str, folder: Path, own_home: Path) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(BAD)
     linted = eosctl("config", "lint", folder, "--require-complete")

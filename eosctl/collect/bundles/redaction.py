@@ -14,7 +14,7 @@ from eosctl.model.secret import MASK
 _WINDOW: Final = 1 << 20
 """Characters of a long line that are masked in one step, which takes about 90 bytes of memory for each."""
 _AROUND: Final = 1 << 16
-"""Characters before and behind a step that are looked at with it: a secret and its name may lie on both sides."""
+"""Characters before and behind a step that are read with it: a secret and its name may lie on both sides."""
 
 _PEM_BEGIN: Final = re.compile(PEM_BEGIN.encode())
 _PEM_END: Final = re.compile(PEM_END.encode())

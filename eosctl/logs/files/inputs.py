@@ -33,7 +33,7 @@ _CHUNK_BYTES: Final = 1 << 20
 _MEMBER_CHUNK_BYTES: Final = 1 << 14
 """What one reading takes of a member: a cut archive loses at most so much of what is in front of the cut."""
 _LAST_TIME_S: Final = 1 << 33
-"""Times of members from the year 2242 on are no times."""
+"""Later times of members (from the year 2242 on) are not used."""
 _LONGEST_TARGET: Final = 4096
 _DAMAGE: Final = (
     EOFError,
@@ -51,7 +51,7 @@ _DAMAGE: Final = (
 
 
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
-"""The members behind one for which the disk has no room are not tried."""
+"""With these errors the disk is full, and further members are not tried."""
 
 
 class Opened(NamedTuple):
@@ -254,7 +254,7 @@ def _zip_members(path: Path) -> Iterator[_Member]:
 def _extracted(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
     stream = archive.extractfile(entry)
     if stream is None:
-        raise tarfile.ExtractError("it is no file")
+        raise tarfile.ExtractError("not a file")
     return stream
 
 

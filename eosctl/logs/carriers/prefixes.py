@@ -61,6 +61,7 @@ _CELLS: Final = re.compile(rb" +\| +")
 _INDENT: Final = "indent"
 _COMMAND: Final = re.compile(rb"(?:[\w.@:~/\[\]-]{1,80} ?)?[$#] +[\w./-]{2,}(?: |\r?$)")
 _CLOCK: Final = re.compile(rb"\d\d:\d\d")
+_FENCE: Final = re.compile(rb" {0,3}(?:```|~~~)")
 
 
 NAMED: Final = "named"
@@ -212,6 +213,25 @@ def without_commands(lines: list[bytes]) -> list[bytes]:
     timed = next((number for number in range(len(begun), 0, -1) if _CLOCK.search(begun[number - 1])), 0)
     behind = next((number for number in range(timed, len(begun)) if _COMMAND.match(begun[number])), len(begun))
     return begun[:behind] or begun
+
+
+def is_fence(line: bytes) -> bool:
+    """Return whether a line begins or ends a block of code in Markdown."""
+    return _FENCE.match(line) is not None
+
+
+def within_fences(lines: list[bytes]) -> list[bytes]:
+    """Return the lines of a text's blocks of code that have times; all lines of a text without such blocks."""
+    blocks: list[list[bytes]] = []
+    is_inside = False
+    for line in lines:
+        if is_fence(line):
+            is_inside = not is_inside
+            blocks.append([])
+        elif is_inside:
+            blocks[-1].append(line)
+    timed = [line for block in blocks if any(map(_CLOCK.search, block)) for line in block]
+    return timed or lines
 
 
 def indentation_of(lines: list[bytes], begins_record: Callable[[bytes], bool]) -> str:

@@ -41,7 +41,9 @@ from eosctl.logs.carriers.prefixes import (
     STAMPED,
     TAILED,
     indentation_of,
+    is_fence,
     unindent,
+    within_fences,
     without_commands,
     without_nuls,
 )
@@ -182,7 +184,7 @@ def detect_wrapper(sample: bytes, known: str = "") -> str:
 
 def _outer_wrapper(sample: bytes) -> str:
     every = [_without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
-    lines = without_commands(every)
+    lines = without_commands(within_fences(every))
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
@@ -304,6 +306,8 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
     last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):
         inner = unwrap(_without_colors(line))
+        if inner is None and is_fence(line):
+            last = "", "", ""
         if inner is None or inner.stream == SAME:
             inner = Inner(last[0], line if inner is None else inner.text, host=last[1], path=last[2])
         last = inner.stream, inner.host, inner.path

@@ -29,6 +29,7 @@ from eosctl.logs.incidents.joining.pauses import name_pauses
 from eosctl.logs.incidents.joining.pods import join_pods
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
+from eosctl.logs.incidents.joining.related import join_related
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
 from eosctl.logs.incidents.joining.returns import join_loops, join_returns
@@ -105,6 +106,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     name_cycles,
     join_returns,
     join_coordinator_logs,
+    join_related,
     lambda _, incidents: join_repeats(incidents),
     join_loops,
     settle_outcomes,

@@ -1,4 +1,4 @@
-"""Join what a coordinator's log shows with its effects: its clients wait, and report that their transactions timed out.
+"""Name the producers that a coordinator refuses, and join what clients of Redpanda report of a missing one.
 
 A coordinator whose partition of __transaction_state refuses writes answers COORDINATOR_NOT_AVAILABLE to each request
 that it would have to write (``TransactionStateManager``). A node of Redpanda without the coordinator answers the same.
@@ -11,6 +11,7 @@ from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import gathered, with_parts
 from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.servers.coordinators import refusals_of
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -24,35 +25,30 @@ LATE_MS: Final = 180_000
 _KINDS: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _TOPIC: Final = "__transaction_state-"
 _NO_ID: Final = "init_producer_id_timeout"
-_WITHOUT_ID: Final = "a client got no producer id, and has to initialize its producer again."
 _NOT_REACHED: Final = "brokers-not-reached"
-_EFFECTS: Final = kinds_with("needs_transaction_coordinator")
 _REJECTED: Final = "commit-rejected-again-and-again"
 """The cause for which a coordinator of Redpanda cannot end a transaction, and initialize its id."""
 _ABSENT: Final = "node-does-not-coordinate"
 """The cause for which a node of Redpanda refuses what its coordinator would do."""
-_REFUSED: Final = _EFFECTS | kinds_with("needs_group_coordinator")
+_REFUSED: Final = kinds_with("needs_transaction_coordinator") | kinds_with("needs_group_coordinator")
 
 
 def join_coordinator_logs(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
-    """Yield incidents; what clients report of a coordinator that cannot write is a part of the reason."""
-    causes = [one for one in incidents if one.kind in _KINDS and _partition_of(one).startswith(_TOPIC)]
+    """Yield incidents; a coordinator whose log cannot be written names the producers that it refuses."""
     rejected = [one for one in incidents if one.root_cause == _REJECTED]
     absent = [one for one in incidents if one.root_cause == _ABSENT]
-    failed = {id(cause): _failed_writes(timeline, cause) for cause in causes}
 
     def home_of(one: Incident) -> Incident | None:
         if home := next((cause for cause in rejected if _waits_for(one, cause)), None):
             return home
-        if home := next((cause for cause in absent if _is_refused(timeline, one, cause)), None):
-            return home
-        return next((cause for cause in causes if _is_effect(timeline, one, cause, failed[id(cause)])), None)
+        return next((cause for cause in absent if _is_refused(timeline, one, cause)), None)
 
     for one, effects in gathered(incidents, home_of):
-        if effects and one.root_cause in (_REJECTED, _ABSENT):
+        is_of_log = one.kind in _KINDS and _partition_of(one).startswith(_TOPIC)
+        if effects:
             yield _with_clients(one, effects)
         else:
-            yield _with_effects(one, failed[id(one)], effects) if id(one) in failed else one
+            yield _with_refusals(one, refusals_of(timeline, one)) if is_of_log else one
 
 
 def _waits_for(one: Incident, cause: Incident) -> bool:
@@ -90,48 +86,19 @@ def _partition_of(one: Incident) -> str:
     return partition if isinstance(partition, str) else ""
 
 
-def _failed_writes(timeline: LogTimeline, cause: Incident) -> Sequence[LogEvent]:
-    """Return the records of a coordinator's writes that the partition of its log refused."""
-    evidence = timeline.evidence(cause)
-    if not evidence:
-        return ()
-    start_ms, end_ms = cause.t_start_ms - BEFORE_MS, cause.t_end_ms + BEFORE_MS
-    return timeline.log_between(evidence[0], start_ms, end_ms, ("TXN_LOG_APPEND_FAILED",))
-
-
-def _is_effect(timeline: LogTimeline, one: Incident, cause: Incident, failed: Sequence[LogEvent]) -> bool:
-    """Return whether a client waited for that coordinator: by its id, or by the answers in its log at that time."""
-    if one.kind not in _EFFECTS or one.root_cause == _NOT_REACHED:
-        return False
-    if not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + LATE_MS:
-        return False
-    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
-    if not own:
-        return False
-    if named := one.subject.get("transactional.id"):
-        # The other partitions of the topic have their replicas on the same brokers.
-        return one.kind == _NO_ID or named in {event.fields.get("transactional_id") for event in failed}
-    answers = timeline.log_between(own[0], cause.t_start_ms - BEFORE_MS, time_of(own[0]), ("COORDINATOR_UNAVAILABLE",))
-    return bool(answers)
-
-
-def _with_effects(cause: Incident, failed: Sequence[LogEvent], effects: Sequence[Incident]) -> Incident:
-    ids = tuple(dict.fromkeys(name for event in failed if (name := event.fields.get("transactional_id"))))
+def _with_refusals(cause: Incident, refused: Sequence[LogEvent]) -> Incident:
+    """Return a coordinator's log that cannot be written with the producers that it refuses."""
+    ids = tuple(dict.fromkeys(name for event in refused if (name := event.fields.get("transactional_id"))))
     named: dict[str, str | tuple[str, ...]] = {"transactional.ids": ids[:MAX_EVIDENCE_COUNT]} if ids else {}
     if len(ids) == 1:
         named = {"transactional.id": ids[0]}
+    if any(cause.subject.get(name) for name in ("transactional.id", "transactional.ids")) and len(ids) < 2:
+        named = {}
+    failed = [event for event in refused if event.category == "TXN_LOG_APPEND_FAILED"] or refused
     writes = f" It refused writes of the coordinator from {time_text(time_of(failed[0]))} on." if failed else ""
-    texts = [
-        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: "
-        + (_WITHOUT_ID if one.kind == _NO_ID else "the transaction of a client failed; abort it and repeat its work.")
-        for one in effects
-    ]
-    whole = with_parts(
-        cause._replace(evidence=joined_evidence(cause.evidence, evidence_of(failed))),
-        effects,
-        "Its transaction coordinator cannot store anything, so transactions with their state in this partition neither "
-        "begin nor end (COORDINATOR_NOT_AVAILABLE)." + writes,
-        *texts,
-        subject={**{name: value for one in effects for name, value in one.subject.items()}, **named, **cause.subject},
+    return cause._replace(
+        evidence=joined_evidence(cause.evidence, evidence_of(failed)),
+        subject={**cause.subject, **named},
+        explanation=f"{cause.explanation} Its transaction coordinator cannot store anything, so transactions with "
+        f"their state in this partition neither begin nor end (COORDINATOR_NOT_AVAILABLE).{writes}",
     )
-    return whole._replace(t_start_ms=cause.t_start_ms)

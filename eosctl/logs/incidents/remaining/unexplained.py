@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from eosctl.logs.classifier.throwable import PANIC
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
 from eosctl.logs.incidents.remaining.lasting import is_final
+from eosctl.logs.incidents.servers.coordinators import has_other_coordinator, node_of
 from eosctl.logs.incidents.servers.shortages import returns_to_isr, stays_below_minimum
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -93,6 +94,7 @@ _NOT_WRITTEN: Final = re.compile(
 """A program's words about a write that its client did not complete."""
 _OF_PROGRAM: Final = "its program"
 
+_OF_COORDINATORS: Final = "__transaction_state-"
 _Key: TypeAlias = tuple[str, str]
 _CLUSTER: Final[_Key] = ("cluster", "")
 
@@ -237,9 +239,19 @@ class _Explained:
         moment = time_of(event)
         for key in (_CLUSTER, *self._logs(event), *_keys_of(event)):
             spans = of_category.get(key)
-            if spans is not None and spans.has(moment - AFTER_MS, moment + BEFORE_MS):
+            if spans is None or not spans.has(moment - AFTER_MS, moment + BEFORE_MS):
+                continue
+            if key != _CLUSTER or not self._is_elsewhere(event, spans.touching(moment - AFTER_MS, moment + BEFORE_MS)):
                 return True
         return False
+
+    def _is_elsewhere(self, event: LogEvent, near: Sequence[Incident]) -> bool:
+        """Return whether all of some incidents are about coordinators, and an event's client had found another one."""
+        return event.application not in self._servers and all(
+            str(one.subject.get("topic-partition", "")).startswith(_OF_COORDINATORS)
+            and has_other_coordinator(self._timeline, event, node_of(self._timeline, one))
+            for one in near
+        )
 
     def _logs(self, event: LogEvent) -> tuple[_Key, ...]:
         """Return the program of an event; none for a server, whose log concerns all programs."""

@@ -7,6 +7,7 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.explained import CERTAIN
+from eosctl.logs.incidents.servers.coordinators import has_other_coordinator
 from eosctl.logs.incidents.servers.outages import Outage, first_of_each
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, incident
@@ -71,6 +72,9 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             for event in within(timeline.client_events(*FELT), start, end + FELT_MS)
             if event.exception or event.level in ("WARN", "ERROR")
         ]
+        if topics == [_STATES]:
+            node = timeline.node_of(episode[0].application) if episode[0].application in timeline.servers() else ""
+            felt = [event for event in felt if not has_other_coordinator(timeline, event, node)]
         left = () if brokers else _left_before(timeline, partitions, start)
         # The requests of these clients wait for a coordinator that cannot write.
         ids = {name for event in felt if (name := timeline.transactional_id(event))} if topics == [_STATES] else set()

@@ -59,6 +59,7 @@ from eosctl.logs.incidents.remaining.lasting import is_final
 from eosctl.logs.incidents.remaining.unexplained import find_unexplained
 from eosctl.logs.incidents.remaining.unknown_errors import find_unknown_errors
 from eosctl.logs.incidents.servers.shortages import name_lagging
+from eosctl.logs.incidents.servers.single_replicas import name_single_replicas
 from eosctl.logs.incidents.test_runs import TestRuns, without_tests
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.restated import restate
@@ -95,6 +96,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.
 _NAMING: Final[tuple[_Step, ...]] = (
     name_lagging,
+    name_single_replicas,
     complete_subjects,
     join_abandoned,
     join_held_offsets,

@@ -82,7 +82,7 @@ def test_a_record_that_is_not_acknowledged_holds_its_partition(line: str, tmp_pa
 def test_an_unknown_error_of_a_broker_leaves_the_outcome_open(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"gate.log": UNKNOWN})
     assert (found.kind, found.subject["transactional.id"]) == ("request_failed", "gate-7")
-    assert found.explanation.startswith("A broker failed") and "outcome is open" in found.explanation
+    assert found.explanation.startswith("A broker failed") and "the transaction is open" in found.next_step
 
 
 ELECTED = (

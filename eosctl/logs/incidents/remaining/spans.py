@@ -35,11 +35,21 @@ def occurrence_count(timeline: LogTimeline, events: Iterable[LogEvent]) -> int:
     return sum(_occurrences(own) for own in by_key((timeline.log_of(one), one) for one in events).values())
 
 
+def without_copies(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
+    """Yield events in the order of time; librdkafka logs the end of a connection once as FAIL and once as ERROR."""
+    before: tuple[int, str] | None = None
+    for event in sorted(events, key=time_of):
+        own = (time_of(event), event.message) if event.fields.get("rdkafka_client") else None
+        if own is None or own != before:
+            yield event
+        before = own
+
+
 def _occurrences(events: Iterable[LogEvent]) -> int:
     count, last_ms = 0, 0
     words: set[str] = set()
     names: dict[EventField, str] = {}
-    for event in sorted(events, key=time_of):
+    for event in without_copies(events):
         template = template_of(event.message)
         own = {field: value for field in _IDENTITY if (value := event.fields.get(field))}
         is_other = any(names.get(field, value) != value for field, value in own.items())

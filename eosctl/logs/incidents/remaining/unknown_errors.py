@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from eosctl.logs.digest.templates import template_of
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka
+from eosctl.logs.incidents.remaining.spans import without_copies
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.timeline.evidence import incident, short_text
 from eosctl.logs.incidents.timeline.index import Intervals
@@ -181,7 +182,8 @@ def _incident(timeline: LogTimeline, unknown: _Unknown) -> Incident:
             subject[name] = values.pop()
     if not is_server and not subject.get("group") and _OF_MEMBERS.search(first.message):
         subject["group"] = timeline.group_of(first)
-    count = f" ({count_text(len(events), 'time')})" if len(events) > 1 else ""
+    times = sum(1 for _ in without_copies(events))
+    count = f" ({count_text(times, 'time')})" if times > 1 else ""
     thrown = next((text for one in events if (text := one.fields.get("thrown"))), "")
     # A message that has only the attempted operation says less than its exception; a panic has no message of its own.
     words = thrown if thrown.startswith(_PANIC) else first.message

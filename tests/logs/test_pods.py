@@ -43,6 +43,23 @@ def test_a_crashing_pod_of_another_server_stays(pod: str, tmp_path: Path) -> Non
     assert kinds == {"log_dir_failure", "pod_not_running"}
 
 
+PRINTED = (
+    "$ kubectl -n pay logs {} --previous\n"
+    "2026-03-17 10:45:08,392 INFO pay.main transactional.id=pay-tx\n"
+    "2026-03-17 10:45:10,100 ERROR pay.txn KafkaError code=TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Broker: "
+    "Transactional Id authorization failed, transactional.id=pay-tx\n"
+    "2026-03-17 10:45:10,338 CRITICAL pay.main leaving with exit code 3\n"
+    "$ kubectl -n pay get pods\n"
+)
+
+
+@pytest.mark.parametrize(("pod", "count"), [("pay-6f7b9-x2x4q", 1), ("feed-6f7b9-zzk8p", 2)])
+def test_a_crashing_pod_is_an_effect_of_its_programs_fault(pod: str, count: int, tmp_path: Path) -> None:
+    found = judge(tmp_path, {"ticket.txt": PRINTED.format("pay-6f7b9-x2x4q") + CRASHES.format(pod)})
+    assert len(found) == count and found[0].kind == "transactional_id_authorization"
+    assert (found[0].subject.get("pod") == pod) == (count == 1)
+
+
 UNRESOLVED = (
     "[RaftManager id=0] Error connecting to node vote-1.vote.prod.svc:9093 (id: 1 rack: null)",
     "java.net.UnknownHostException: vote-1.vote.prod.svc",

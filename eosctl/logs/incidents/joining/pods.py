@@ -30,6 +30,11 @@ _WAITING: Final = frozenset(
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "NETWORK_DISCONNECT")
 _WAITING_BROKERS: Final = "waiting.brokers"
 """The name in the subject of a lost quorum for the brokers that did not start without it."""
+_COMMAND: Final = re.compile(r"\b(?:kubectl|oc)\b[^|\n]{0,200}? logs (?P<arguments>[^|>\n]{1,300})")
+_WITH_VALUE: Final = frozenset(
+    {"-n", "--namespace", "-c", "--container", "--tail", "--since", "--since-time", "--context"}
+)
+_FIRST_LINES: Final = 5
 _ORDINAL: Final = re.compile(r"-(\d{1,10})$")
 _LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -51,7 +56,8 @@ def join_pods(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[
             return None
         (pod,) = named
         if one.root_cause in _EFFECTS:
-            return next((home for home in others if home.kind in _FATAL and _is_of_pod(timeline, home, pod)), None)
+            own = [home for home in others if _ends_container(timeline, home) and _is_of_pod(timeline, home, pod)]
+            return max(own, key=lambda home: home.t_end_ms, default=None)
         return next((home for home in others if home.kind in _WAITING and _waits_for(timeline, home, pod)), None)
 
     yield from absorb(found, home_of, lambda one, parts: _with_pods(timeline, one, parts))
@@ -78,14 +84,50 @@ def _lost_quorum(others: Sequence[Incident], pods: Sequence[str]) -> Incident | 
     )
 
 
+def _ends_container(timeline: LogTimeline, one: Incident) -> bool:
+    """Return whether a container may end because of a fault: any error of a program, and some of a server."""
+    if one.kind in _FATAL:
+        return True
+    clients = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    return bool(clients) and one.severity.at_least(Severity.ERROR)
+
+
 def _is_of_pod(timeline: LogTimeline, one: Incident, pod: str) -> bool:
-    """Return whether a fault is that of the server in a pod: by the pod's name, or by its number in a StatefulSet."""
+    """Return whether a fault is that of the server or program in a pod.
+
+    The pod has the name of the program or its machine, or the command above the log has printed it. A server has the
+    pod's number in a StatefulSet.
+    """
     ordinal = _ORDINAL.search(pod)
     nodes = {str(one.subject[name]) for name in ("broker", "controller") if one.subject.get(name)}
     if nodes:
         return ordinal is not None and ordinal[1] in nodes
-    names = {name for event in timeline.evidence(one) for name in (event.application, event.host) if name}
-    return pod in names
+    events = timeline.evidence(one)
+    names = {name for event in events for name in (event.application, event.host) if name}
+    return pod in names or _is_printed(timeline, events, pod)
+
+
+def _is_printed(timeline: LogTimeline, events: Sequence[LogEvent], pod: str) -> bool:
+    """Return whether the files of some records begin with the command that prints the log of a pod, and no other."""
+    files = {event.file for event in events}
+    beginnings = (source.beginning for source in timeline.sources if source.file in files)
+    printed = {name for text in beginnings for line in text.splitlines()[:_FIRST_LINES] for name in _printed_in(line)}
+    return printed == {pod}
+
+
+def _printed_in(line: str) -> Iterator[str]:
+    """Yield the pods whose logs a command prints.
+
+    >>> list(_printed_in("$ kubectl -n pay logs --previous pay-0 -c app"))
+    ['pay-0']
+    """
+    found = _COMMAND.search(line)
+    words = iter(found["arguments"].split() if found else ())
+    for word in words:
+        if word in _WITH_VALUE:
+            next(words, "")
+        elif not word.startswith("-"):
+            yield word.removeprefix("pod/").removeprefix("pods/")
 
 
 def _waits_for(timeline: LogTimeline, one: Incident, pod: str) -> bool:

@@ -14,6 +14,7 @@ from eosctl.logs.incidents.joining.advertised import name_advertised
 from eosctl.logs.incidents.joining.affected_tasks import name_affected_tasks
 from eosctl.logs.incidents.joining.blocked_threads import name_blocked_threads
 from eosctl.logs.incidents.joining.broker_faults import join_broker_faults
+from eosctl.logs.incidents.joining.closed_requests import name_closed_requests
 from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_records
 from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
@@ -86,6 +87,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     fold_consequences,
     name_unreached_drops,
     name_advertised,
+    name_closed_requests,
     join_missing_topics,
     join_failed_loads,
     join_unclean_elections,

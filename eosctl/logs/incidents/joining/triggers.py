@@ -25,6 +25,7 @@ from eosctl.text import name_some, time_text
 
 BEFORE_MS: Final = 10_000
 """Maximum time from a lost connection to a fault that it may have triggered."""
+SECOND_MS: Final = 1_000
 LASTING_MS: Final = 120_000
 """The same for a broker that a client fails to reach several times, and for what its producer gives up later."""
 _TRIGGERED: Final = kinds_with("in_flight")
@@ -37,6 +38,7 @@ _NETWORK: Final = re.compile(r"NETWORK_EXCEPTION|NetworkException|\bnetwork exce
 _LEADERLESS: Final = re.compile(r"\bleaderless\b|LEADER_NOT_AVAILABLE|LeaderNotAvailable|(?i:\bleader not available)")
 """Words of a client that finds a partition without a leader, which may get the former one again."""
 _MOVED: Final[tuple[EventCategory, ...]] = ("NOT_LEADER",)
+_COORDINATOR: Final[EventCategory] = "COORDINATOR_DISCOVERED"
 _DUPLICATE: Final = "duplicate-transactional-id"
 _QUOTED: Final = 2
 _SHOWN: Final = 3
@@ -72,18 +74,34 @@ def _before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     if not own:
         return ()
     first = min(own, key=time_of)
+    # The stamp of a record without milliseconds is up to a second early.
+    late_ms = 0 if time_of(first) % SECOND_MS else SECOND_MS - 1
+    until_ms = max(time_of(event) for event in own if time_of(event) <= time_of(first) + late_ms)
     clients = {client for event in own if (client := event.fields.get("client_id"))}
     partition = next((name for event in own if (name := event.fields.get("partition"))), "")
     near = [
         event
-        for event in timeline.log_between(first, time_of(first) - LASTING_MS, time_of(first), (*DISCONNECTS, *_MOVED))
+        for event in timeline.log_between(first, time_of(first) - LASTING_MS, until_ms, (*DISCONNECTS, *_MOVED))
         if _may_be_of(event, clients) and (event.category not in _MOVED or _is_of(event, partition))
     ]
+    if near and (found := _coordinator_after(timeline, near[0], first, clients)) is not None:
+        return [*near, found]
     soon = [event for event in near if time_of(first) - time_of(event) <= BEFORE_MS]
     lasting = [event for event in near if not _ROUTINE.search(event.message)]
     if one.kind in _LATE or len(lasting) > 1:
         return lasting or soon
     return soon
+
+
+def _coordinator_after(timeline: LogTimeline, lost: LogEvent, first: LogEvent, clients: set[str]) -> LogEvent | None:
+    """Return the record in which a client found its coordinator on another broker after a lost connection."""
+    if not clients or lost.category in _MOVED:
+        return None
+    found = timeline.log_between(first, time_of(lost), time_of(first), (_COORDINATOR,))
+    own = (event for event in found if event.fields.get("client_id") in clients)
+    node = _NODE.search(lost.message)
+    nodes = node.groups() if node else ()
+    return next((event for event in own if event.fields.get("coordinator_id", "") not in ("", *nodes)), None)
 
 
 def _may_be_of(event: LogEvent, clients: set[str]) -> bool:
@@ -104,7 +122,8 @@ def _server_of(event: LogEvent) -> str:
 
 def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
     moved = [event for event in events if event.category in _MOVED and not _NETWORK.search(event.message)]
-    cut = [event for event in events if event not in moved]
+    found = [event for event in events if event.category == _COORDINATOR]
+    cut = [event for event in events if event not in (*moved, *found)]
     texts = []
     if cut:
         servers = sorted({server for event in cut if (server := _server_of(event))})
@@ -116,10 +135,13 @@ def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
         partitions = sorted({name for event in moved if (name := event.fields.get("partition"))})
         what = name_some("partition", partitions) if partitions else "a partition"
         has_none = all(_LEADERLESS.search(event.message) for event in moved)
-        found = f"{what} without a leader" if has_none else f"a new leader of {what}"
-        texts.append(f"found {found} at {time_text(time_of(moved[0]))}")
+        leader = f"{what} without a leader" if has_none else f"a new leader of {what}"
+        texts.append(f"found {leader} at {time_text(time_of(moved[0]))}")
+    if found:
+        node = found[0].fields["coordinator_id"]
+        texts.append(f"found its coordinator on broker {node} at {time_text(time_of(found[0]))}")
     return one._replace(
-        evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED]])),
+        evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED], *found])),
         explanation=f"{one.explanation} Just before, the same client {' and '.join(texts)}: that may have triggered "
         "it.",
     )

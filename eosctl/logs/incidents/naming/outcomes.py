@@ -72,6 +72,7 @@ _OUTAGES: Final = frozenset(
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
 _STAYS: Final = kinds_with("stays")
+_NOT_REACHED, _DROPPED = "brokers-not-reached", "(records_dropped)"
 _NOT_CREATED: Final = "no-bootstrap-server-resolved"
 """The cause for which a program has no client at all."""
 _CONSUMER_ENDED: Final = "consumer_ended"
@@ -254,10 +255,14 @@ def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
 
 def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident of brokers or writes that failed with the record of a later success; None without one."""
-    if one.kind in _CONNECTIONS and (worked := _next_success(timeline, last, one.t_end_ms)):
-        client = last.fields.get("client_id", "")
+    is_unreached = one.kind in _CONNECTIONS or one.root_cause == _NOT_REACHED
+    if is_unreached and (worked := _next_success(timeline, last, one.t_end_ms)):
+        client, left = (
+            last.fields.get("client_id", ""),
+            one.severity if _DROPPED in one.explanation else Severity.WARNING,
+        )
         if worked.fields.get("client_id", client) == client and not _fails_again(timeline, last, time_of(worked)):
-            return _with(one, worked, f"The client worked again at {time_text(time_of(worked))}.", Severity.WARNING)
+            return _with(one, worked, f"The client worked again at {time_text(time_of(worked))}.", left)
     if any(event.category == "SEND_REPEATED" for event in timeline.evidence(one)):
         sent = _next(timeline, last, ("SEND_RECOVERED",), one.t_end_ms)
         if sent and not timeline.log_between(last, time_of(sent), time_of(sent) + RECOVERY_MS, ("SEND_REPEATED",)):
@@ -315,15 +320,8 @@ def _next_success(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEven
 def _runs(event: LogEvent, last: LogEvent) -> bool:
     """Return whether a record reports that the thread of another record is running."""
     thread = last.fields.get("stream_thread") or (last.thread if _THREAD.search(last.thread) else "")
-    return (
-        bool(thread)
-        and event.fields.get("to_state") == "RUNNING"
-        and thread
-        in (
-            event.fields.get("stream_thread"),
-            event.thread,
-        )
-    )
+    own = event.fields.get("stream_thread"), event.thread
+    return bool(thread) and event.fields.get("to_state") == "RUNNING" and thread in own
 
 
 _THREAD: Final = re.compile(r"-StreamThread-\d+$")

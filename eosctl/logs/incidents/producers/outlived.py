@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.logs.incidents.producers.open_requests import open_requests
 from eosctl.logs.incidents.producers.refused_producers import subject_of
-from eosctl.logs.incidents.timeline.durations import Overdue
-from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.durations import Overdue, longest_ms
+from eosctl.logs.incidents.timeline.evidence import incident, short_text
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.pauses import paused_text, pauses_before
 from eosctl.logs.incidents.timeline.program_names import program_of
@@ -29,6 +30,7 @@ _CERTAIN: Final = 0.95
 _BY_DEFAULT: Final = 0.6
 _QUOTED_CHARACTERS: Final = 160
 _PAUSED: Final = "Find what stopped the process (the garbage collector, a suspended or throttled container, swapping)"
+_WAITED: Final = "Find why that broker did not answer (its log of this time, its disk, and the network to it)"
 _ABORTS: Final[tuple[EventCategory, ...]] = ("COORDINATOR_REFUSED", "INVALID_PRODUCER_EPOCH")
 """Records of Redpanda about an abort that name the transactional id and the producer id."""
 _OTHERS: Final = (
@@ -64,6 +66,7 @@ def outlived(
     """
     who = transactional_id or program_of(timeline, events[-1])
     pauses = pauses_before(timeline, events[0])
+    waits = () if pauses else open_requests(timeline, events, time_of(events[0]))
     decided = [] if rollback is None else [rollback, *_aborts_after(timeline, transactional_id, rollback)]
     if rollback is not None:
         aborted = f"the coordinator had aborted it at {time_text(time_of(rollback))}, as its log shows"
@@ -75,21 +78,29 @@ def outlived(
         "transaction_timeout",
         "transaction-longer-than-its-timeout",
         {**subject_of(timeline, transactional_id, events[-1]), "topic-partition": partition},
-        [*decided, *pauses, *overdue.records, *((overdue.step,) if overdue.step else ()), *events],
+        [*decided, *pauses, *waits[:1], *overdue.records, *((overdue.step,) if overdue.step else ()), *events],
         f"A transaction of {who} had been open for {'' if overdue.records else 'at least '}"
         f"{duration_text(overdue.open_ms)} when it was refused, longer than "
         f"{'the default timeout' if overdue.is_default else 'its timeout'} of {duration_text(overdue.allowed_ms)}: "
-        f"{aborted}.{paused_text(pauses)}{_of_step(overdue.step)}",
-        f"{_PAUSED if pauses else 'Make the transactions shorter'}, or raise transaction.timeout.ms of this client."
-        + ("" if rollback is not None else _OTHERS),
+        f"{aborted}.{paused_text(pauses)}{_of_wait(waits)}{_of_step(overdue.step)}",
+        f"{_PAUSED if pauses else _WAITED if waits else 'Make the transactions shorter'}, or raise "
+        "transaction.timeout.ms of this client." + ("" if rollback is not None else _OTHERS),
         confidence=_CERTAIN if rollback is not None else _BY_DEFAULT if overdue.is_default else _LIKELY,
-        t_start_ms=min(map(time_of, (*decided[:1], events[0]))),
+        t_start_ms=min(map(time_of, (*decided[:1], *waits[:1], events[0]))),
     )
 
 
 def _aborts_after(timeline: LogTimeline, transactional_id: str, rollback: LogEvent) -> Sequence[LogEvent]:
     aborts = timeline.server_events_about(transactional_id, *_ABORTS)
     return within(aborts, time_of(rollback), time_of(rollback) + ABORTED_MS)
+
+
+def _of_wait(waits: Sequence[LogEvent]) -> str:
+    """Return the sentence about a request that had no answer for most of the transaction's timeout; empty without."""
+    if not waits:
+        return ""
+    waited = duration_text(longest_ms(waits[0]))
+    return f' A broker did not answer its client for {waited} of that time: "{short_text(waits[0].message)}".'
 
 
 def _of_step(step: LogEvent | None) -> str:

@@ -17,6 +17,7 @@ from eosctl.logs.incidents.producers.shown_in_log import partition_in_words, sho
 from eosctl.logs.incidents.producers.write_owners import EPISODE_MS, has_client, owner_of
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.event_names import EventField
@@ -26,6 +27,8 @@ from eosctl.text import count_text
 
 RETRIED_MS = 2_000
 """Maximum time between a broker's refusal and the client's record of it."""
+ANSWER_MS: Final = 100
+"""Maximum time from a broker's refusal to its client's record of the answer."""
 _EXPIRED_MS: Final = 120_000
 _IDEMPOTENT_ONLY: Final = (
     "No record names a transactional id. Create a new producer and send the unacknowledged records again; if it has "
@@ -141,8 +144,19 @@ def _writer(timeline: LogTimeline, event: LogEvent) -> str:
         return owner
     if event.application in timeline.servers():
         return event.fields.get("transactional_id", "")
+    if not producer_id and not event.fields.get("transactional_id") and (answered := _refusal_of(timeline, event)):
+        return owner_of(timeline, answered)
     is_known = bool(producer_id and timeline.with_value("producer_id", producer_id, "INIT_PRODUCER_ID"))
     return "" if is_known else timeline.transactional_id(event)
+
+
+def _refusal_of(timeline: LogTimeline, event: LogEvent) -> LogEvent | None:
+    """Return the broker's record of the refusal that a client reports in the same moment with its topic alone."""
+    near = within(
+        timeline.server_events("OUT_OF_ORDER_SEQUENCE"), time_of(event) - ANSWER_MS, time_of(event) + ANSWER_MS
+    )
+    own = (one for one in near if _partition(one).rpartition("-")[0] == event.fields.get("topic"))
+    return min(own, key=lambda one: abs(time_of(one) - time_of(event)), default=None)
 
 
 def _is_gap(event: LogEvent) -> bool:

@@ -43,6 +43,15 @@ ABORT = (
     "error state\nCaused by: {1}\n"
 )
 
+FATAL_STATES = {
+    "acl": "TransactionalIdAuthorizationException: Transactional Id authorization failed.",
+    "fenced": "ProducerFencedException: There is a newer producer with the same transactionalId.",
+    "expired": "InvalidPidMappingException: The producer attempted to use a producer id which is not currently "
+    "assigned to its transactional id.",
+    "gap": "OutOfOrderSequenceException: The broker received an out of order sequence number.",
+    "version": "UnsupportedVersionException: Attempted to write a non-default producerId",
+}
+
 
 def refusals(node: int, name: str, partition: str = "__transaction_state-7") -> str:
     text = BROKER.format("09:11:50,000", "INFO", "KafkaRaftServer", f"nodeId={node}", "Kafka Server started")
@@ -63,6 +72,10 @@ def serious(files: dict[str, str]) -> Sequence[Incident]:
 
 def ids_of(one: Incident) -> str:
     return str(one.subject.get("transactional.id", ""))
+
+
+def names_of(one: Incident) -> Sequence[str]:
+    return (ids_of(one), *one.subject.get("transactional.ids", ()))
 
 
 @given(NAMES, st.integers(1, 9))
@@ -100,6 +113,24 @@ def test_the_same_words_of_another_producer_stay_apart(name: str, other: str) ->
     words = UNKNOWN.format("AddOffsetsToTxn")
     both = serious({"a.log": FATAL.format(name, words), "b.log": ABORT.format(other, words, 12)})
     assert {ids_of(one) for one in both} == {name, other}
+
+
+def faults_of(name: str) -> dict[str, str]:
+    """Return the logs of faults of one producer, all in the same minute."""
+    client = (FOUND.format(name, 4) + TIMED_OUT.format(name)).replace("clientId=p", f"clientId={name}")
+    words = UNKNOWN.format("AddOffsetsToTxn")
+    states = {kind: FATAL.format(name, f"org.apache.kafka.common.errors.{text}") for kind, text in FATAL_STATES.items()}
+    failed = FATAL.format(name, words) + ABORT.format(name, words, 12)
+    return {**states, "init": client, "shortage": refusals(1, name), "failed": failed}
+
+
+@given(st.sampled_from(sorted(faults_of("a"))), st.sampled_from(sorted(faults_of("a"))), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_another_producers_fault_hides_nothing(mine: str, other: str, is_first: bool) -> None:
+    logs = {"b.log" if is_first else "a.log": faults_of("left-tx-1")[mine]}
+    (alone,) = serious(logs)
+    both = serious({**logs, "a.log" if is_first else "b.log": faults_of("right-tx-2")[other]})
+    assert any(one.kind == alone.kind and "left-tx-1" in names_of(one) for one in both)
 
 
 @pytest.mark.parametrize(("minute", "count"), [(12, 1), (20, 2)])

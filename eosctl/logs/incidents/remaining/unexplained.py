@@ -246,16 +246,29 @@ class _Explained:
         return False
 
     def _is_elsewhere(self, event: LogEvent, near: Sequence[Incident]) -> bool:
-        """Return whether all of some incidents are about coordinators, and an event's client had found another one."""
+        """Return whether all of some incidents are about coordinators, and an event about a client of another one.
+
+        A producer that no coordinator's log names has a fault of its own if its error is fatal: a request that is not
+        served only times out.
+        """
         return event.application not in self._servers and all(
             str(one.subject.get("topic-partition", "")).startswith(_OF_COORDINATORS)
-            and has_other_coordinator(self._timeline, event, node_of(self._timeline, one))
+            and (
+                has_other_coordinator(self._timeline, event, node_of(self._timeline, one))
+                or (event.fields.get("error_state") == "fatal" and _names_another(one, event))
+            )
             for one in near
         )
 
     def _logs(self, event: LogEvent) -> tuple[_Key, ...]:
         """Return the program of an event; none for a server, whose log concerns all programs."""
         return () if event.application in self._servers else (("log", self._timeline.log_of(event)),)
+
+
+def _names_another(one: Incident, event: LogEvent) -> bool:
+    """Return whether an event names a transactional id, and an incident names only other ones."""
+    named = (one.subject.get("transactional.id", ""), *one.subject.get("transactional.ids", ()))
+    return bool(own := event.fields.get("transactional_id")) and any(named) and own not in named
 
 
 def _echoes_of(one: Incident) -> frozenset[str]:

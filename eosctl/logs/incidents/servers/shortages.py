@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from math import inf
 from typing import Final
 
@@ -15,6 +15,7 @@ from eosctl.logs.incidents.timeline.index import Intervals, last_before, within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import episodes, time_of
 from eosctl.logs.incidents.timeline.trouble import FELT
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.text import name_some, time_text
@@ -38,6 +39,8 @@ _CATCH_UP: Final = (
     "that runs may be slow, or cut off from the leader."
 )
 _STATES: Final = "__transaction_state"
+_REFUSALS: Final[tuple[EventCategory, ...]] = ("TXN_LOG_APPEND_FAILED", "COORDINATOR_UNAVAILABLE")
+MOMENT_MS: Final = 5_000
 _THEN: Final = " Waiting transactions then end by themselves; those that timed out were aborted."
 
 
@@ -72,12 +75,14 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             for event in within(timeline.client_events(*FELT), start, end + FELT_MS)
             if event.exception or event.level in ("WARN", "ERROR")
         ]
+        refused = _refused_ids(timeline, start, end) if topics == [_STATES] else frozenset()
         if topics == [_STATES]:
             node = timeline.node_of(episode[0].application) if episode[0].application in timeline.servers() else ""
-            felt = [event for event in felt if not has_other_coordinator(timeline, event, node)]
+            felt = [event for event in felt if _waits_for(timeline, event, refused, node)]
         left = () if brokers else _left_before(timeline, partitions, start)
         # The requests of these clients wait for a coordinator that cannot write.
-        ids = {name for event in felt if (name := timeline.transactional_id(event))} if topics == [_STATES] else set()
+        waiting = {name for event in felt if (name := timeline.transactional_id(event))}
+        ids = (refused or waiting) if topics == [_STATES] else set()
         lost_ms = (*(outage.down_ms for outage in causes), *map(time_of, left))
         yield incident(
             "not_enough_replicas",
@@ -107,6 +112,18 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             t_start_ms=min([start, *(ms for ms in lost_ms if start - ms <= LEFT_MS)]),
             t_end_ms=max([end, *map(time_of, felt)]),
         )
+
+
+def _refused_ids(timeline: LogTimeline, start_ms: int, end_ms: int) -> frozenset[str]:
+    """Return the transactional ids whose requests coordinators refused in a period, as their logs name them."""
+    near = within(timeline.server_events(*_REFUSALS), start_ms - MOMENT_MS, end_ms + MOMENT_MS)
+    return frozenset(name for event in near if (name := event.fields.get("transactional_id")))
+
+
+def _waits_for(timeline: LogTimeline, event: LogEvent, refused: Set[str], node: str) -> bool:
+    """Return whether a client's record may be about a coordinator that refuses some ids on a node."""
+    name = timeline.transactional_id(event)
+    return not (name and refused and name not in refused) and not has_other_coordinator(timeline, event, node)
 
 
 def _without_return(timeline: LogTimeline, found: Iterable[Sequence[LogEvent]]) -> Iterator[Sequence[LogEvent]]:

@@ -141,3 +141,29 @@ def test_a_rejoin_before_the_next_expulsion_is_not_the_end(tmp_path: Path) -> No
     assert found and not any("rejoined" in one.explanation for one in found if one.t_end_ms > one.t_start_ms)
     (once,) = judge(tmp_path / "once", {"etl.log": start + turns[0]})
     assert "A member rejoined at 2026-05-06T01:01:00" in once.explanation
+
+
+GLOBAL = (
+    "2026-03-30T22:{} ERROR rdkafka::client: librdkafka: Global error: BrokerTransportFailure (Local: Broker transport "
+    "failure): lk-1:9092/1: Connect to ipv4#10.3.3.8:9092 failed: Connection refused (after 0ms in state CONNECT)\n"
+)
+SINK = (
+    '2026-03-30T22:14:31.302118Z ERROR sink{component_kind="sink" component_id=out component_type=kafka}:'
+    "request{request_id=8}: vector_common::internal_event::"
+)
+GIVEN_UP = (
+    f"{SINK}service: Service call failed. No retries or retries exhausted. error=Some(KafkaError (Message production "
+    'error: MessageTimedOut (Local: Message timed out))) request_id=8 error_type="request_failed" stage="sending"\n'
+    f'{SINK}component_events_dropped: Events dropped intentional=false count=1 reason="Service call failed."\n'
+)
+BACK = "2026-03-30T22:17:03.000210Z  INFO probe: lk-1:9092 accepts connections again\n"
+
+
+@pytest.mark.parametrize("back", [BACK, ""])
+def test_a_broker_that_is_reached_again_has_lost_records(back: str, tmp_path: Path) -> None:
+    log = GLOBAL.format("09:29.511903Z") + GLOBAL.format("10:00.009871Z") + GIVEN_UP + back
+    (one,) = judge(tmp_path, {"vector.log": log})
+    assert (one.root_cause, one.severity.at_least(Severity.ERROR)) == ("brokers-not-reached", True)
+    assert "lk-1:9092" in one.subject["servers"]
+    assert ("A broker was reached again at 2026-03-30T22:17:03.000Z" in one.explanation) == bool(back)
+    assert one.next_step.startswith("Read the logs of these brokers" if back else "Check that these brokers run")

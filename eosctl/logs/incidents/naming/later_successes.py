@@ -23,6 +23,11 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import time_text
 
+FIND_REASON: Final = (
+    "Read the logs of these brokers from the first failed connection on: a stop, a crash, or the network. Check what "
+    "the program gave up meanwhile, and write it again."
+)
+"""The advice on brokers that are reached again."""
 REJOINED_MS: Final = 3_600_000
 """Maximum time from a member's fault to its next assignment: a deployment restarts it within that."""
 FLUSHED_MS: Final = 10_000

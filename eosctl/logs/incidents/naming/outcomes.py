@@ -20,7 +20,7 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.kinds import kinds_with
-from eosctl.logs.incidents.naming.later_successes import later_success
+from eosctl.logs.incidents.naming.later_successes import FIND_REASON, later_success
 from eosctl.logs.incidents.naming.other_producers import other_producer
 from eosctl.logs.incidents.naming.resumed_work import (
     Failures,
@@ -73,6 +73,7 @@ _OUTAGES: Final = frozenset(
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
 _STAYS: Final = kinds_with("stays")
 _NOT_REACHED, _DROPPED = "brokers-not-reached", "(records_dropped)"
+_REACHED: Final = re.compile(r"\b(?:accepts? connections|is reachable|can be reached) again\b")
 _NOT_CREATED: Final = "no-bootstrap-server-resolved"
 """The cause for which a program has no client at all."""
 _CONSUMER_ENDED: Final = "consumer_ended"
@@ -262,7 +263,9 @@ def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
             one.severity if _DROPPED in one.explanation else Severity.WARNING,
         )
         if worked.fields.get("client_id", client) == client and not _fails_again(timeline, last, time_of(worked)):
-            return _with(one, worked, f"The client worked again at {time_text(time_of(worked))}.", left)
+            what = "A broker was reached" if _REACHED.search(worked.message) else "The client worked"
+            back = _with(one, worked, f"{what} again at {time_text(time_of(worked))}.", left)
+            return back._replace(next_step=FIND_REASON) if one.root_cause == _NOT_REACHED else back
     if any(event.category == "SEND_REPEATED" for event in timeline.evidence(one)):
         sent = _next(timeline, last, ("SEND_RECOVERED",), one.t_end_ms)
         if sent and not timeline.log_between(last, time_of(sent), time_of(sent) + RECOVERY_MS, ("SEND_REPEATED",)):

@@ -94,6 +94,6 @@ def _with_effects(cause: Incident, found: Sequence[tuple[Incident, Relation]]) -
         first = min(own, key=lambda one: one.t_start_ms)
         who = next((str(name) for key in _IDENTITIES if (name := first.subject.get(key))), "a client")
         text = relation.sentence.format(who=who, at=time_text(first.t_start_ms))
-        subject = {name: value for one in own for name, value in one.subject.items()} | whole.subject
+        subject = {**{name: value for one in own for name, value in one.subject.items()}, **whole.subject}
         whole = with_parts(whole, own, effect(first.kind, text), subject=subject)
     return whole._replace(t_start_ms=cause.t_start_ms, severity=worst_of((cause, *(one for one, _ in found))))

@@ -61,6 +61,8 @@ _OTHER_PRODUCER: Final[Mapping[str, str | None]] = {"acks": None}
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _OF_SERVERS: Final = re.compile(r"(?:broker|controller)_custom_properties$")
 """What the playbooks for Confluent Platform write into a server's own file, where no setting is a client's."""
+_STREAMS: Final = ("kafka.streams.", "kafka-streams.")
+"""What stands before the settings of Kafka Streams in an application's own file."""
 _REST_PROXY: Final = "kafka.rest."
 """Settings of Confluent's REST Proxy: it hands no ``rest.`` setting on to a client."""
 
@@ -204,7 +206,7 @@ def _with_roles(source: Source, file: str) -> Iterator[Source]:
 
 def _mixed(source: Source) -> list[Source]:
     """Return a source once for every component that alone reads some of its keys, where Streams is one of them."""
-    values = {_unprefixed(key): value for key, value in source.values.items()}
+    values = _without_prefixes(source.values)
     parts = [_as(replace(source, values=values, client=None), found) for found in mixed_roles(values)]
     if parts and "connector.class" in values:
         role = connector_role(values["connector.class"].text or "", "topics" in values or "topics.regex" in values)
@@ -213,7 +215,7 @@ def _mixed(source: Source) -> list[Source]:
 
 
 def _by_keys(source: Source) -> Iterator[Source]:
-    values = {_unprefixed(key): value for key, value in source.values.items()}
+    values = _without_prefixes(source.values)
     shown = next((value.key for key, value in source.values.items() if key.startswith(QUARKUS_STREAMS)), "")
     source = replace(source, values=values)
     if shown and decide(values) is None:
@@ -240,6 +242,25 @@ def _any_client(source: Source, values: Mapping[str, Value]) -> Iterator[Source]
         and client_of({name: value.key for name, value in values.items()}, source.hints) is Client.JAVA
     ):
         yield replace(_as(source, Recognition(Role.PRODUCER, values[SECURITY].key)), others=(Role.CONSUMER,))
+
+
+def _without_prefixes(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return values by their names without the prefix of a library, a name that Kafka Streams does not know included.
+
+    Micronaut has applications by name in its place, so that the next word may be one.
+    """
+    found = {_unprefixed(key): value for key, value in values.items()}
+    for prefix in _STREAMS:
+        unknown = [key for key in found if key.startswith(prefix) and "." in key.removeprefix(prefix)]
+        is_known = any(key.startswith(prefix) and key not in found for key in values)
+        if unknown and is_known and not any(_is_application_of_micronaut(key) for key in values):
+            found = {key.removeprefix(prefix) if key in unknown else key: value for key, value in found.items()}
+    return found
+
+
+def _is_application_of_micronaut(key: str) -> bool:
+    name = _unprefixed(key)
+    return key.startswith(_STREAMS) and key not in {name, *(prefix + name for prefix in _STREAMS)}
 
 
 def _unprefixed(key: str) -> str:

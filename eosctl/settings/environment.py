@@ -77,7 +77,7 @@ _OF_IMAGE: Final[Mapping[str, str | None]] = dict.fromkeys(_SHIPPED)
 """What an image of a project's own may set by itself: it is not known."""
 _SHIPPED_START: Final = re.compile(r"kafka-server-start\.sh\s+(?:\S*/)?config/(?:kraft/)?\w+\.properties")
 _SPRING_VARIABLES: Final = ("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")
-_CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
+_CLIENT_PREFIX: Final = re.compile(r"^(?:producer|(?:main\.|restore\.|global\.)?consumer|streams)\.")
 
 
 def container_environment(
@@ -306,11 +306,12 @@ def _streams_variables(given: Iterable[tuple[str, Leaf]], file: str) -> dict[str
     """Return the variables of a Streams application by their setting: ``APP_STREAMS_COMMIT_INTERVAL_MS``."""
     tables = load_tables()
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}
+    own = {*tables[Role.STREAMS.value].parameters, *(f"topic.{name}" for name in tables["topic"].parameters)}
     found: dict[str, Value] = {}
     for key, leaf in given:
         match = _STREAMS_VARIABLE.match(key)
         setting = setting_of(match["name"]) if match and not key.startswith("KSQL_") else ""
-        if setting in tables[Role.STREAMS.value].parameters or _CLIENT_PREFIX.sub("", setting) in clients:
+        if setting in own or _CLIENT_PREFIX.sub("", setting) in clients:
             found[setting] = value_of(key, leaf, file, setting)
     return found
 

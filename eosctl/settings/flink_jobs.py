@@ -37,6 +37,8 @@ _SINK_KEYS: Final = {
 }
 _GUARANTEE_KEYS: Final = frozenset({"guarantee", "sinkguarantee", "semantic", "sinksemantic", "deliverysemantic"})
 """What programs call the guarantee, and others call other things: the value decides."""
+_OF_STREAMS: Final = "processingguarantee"
+"""The setting of Kafka Streams; its last word stands in a mapping of its own where a file writes dots as levels."""
 _GUARANTEES: Final = frozenset({"exactly-once", "at-least-once"})
 _CHECKPOINTS: Final = re.compile(
     r"checkpoint(?:ing|s)?(?:config)?(?P<name>interval|timeout|mode)(?P<unit>ms|millis\w*|s|sec\w*|m|min\w*)?$"
@@ -152,6 +154,8 @@ def _before_option(key: str) -> str:
     """
     if not key.lower().endswith(_OPTION_ENDS):
         return ""
+    if relaxed(key).endswith(_OF_STREAMS):
+        return ""
     parts = key.split(".")
     lengths = range(len(parts) - 1, max(0, len(parts) - _MOST_PARTS), -1)
     known = _SINK_KEYS.keys() | _GUARANTEE_KEYS
@@ -180,7 +184,7 @@ def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
             yield from _sinks(member, path)
     if not isinstance(node, Branch):
         return
-    own = _options(node)
+    own = set() if relaxed(path[-1]) == "processing" else _options(node)
     if own and (_PREFIX in own or _mentions_kafka(node, path)):
         yield _Found(path, node)
         return

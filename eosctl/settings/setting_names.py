@@ -25,6 +25,10 @@ FLINK: Final = re.compile(
 NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
 # Micronaut's Streams applications by name.
 _NAMED_STREAMS: Final = re.compile(r"^kafka\.streams\.[\w-]+\.(.+)$")
+# A broker's setting; the factor of an application that Micronaut calls default is spelled so, too.
+_OF_BROKERS: Final = "default.replication.factor"
+# What Streams hands to one of its clients, or to the topics that it makes.
+_OF_STREAMS: Final = re.compile(r"^(?:producer|(?:main\.|restore\.|global\.)?consumer|admin|topic)\.")
 CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
 # The connector of SmallRye Reactive Messaging, and those of Helidon and Open Liberty.
 SMALLRYE_KAFKA: Final = "smallrye-kafka"
@@ -55,7 +59,8 @@ def setting_after(prefix: str, key: str) -> str | None:
     if not key.startswith(prefix):
         return None
     rest = key[len(prefix) :]
-    if prefix == "kafka.streams." and rest not in known_names() and (named := _NAMED_STREAMS.match(key)):
+    is_own = (rest in known_names() and rest != _OF_BROKERS) or _OF_STREAMS.match(rest) is not None
+    if prefix == "kafka.streams." and not is_own and (named := _NAMED_STREAMS.match(key)):
         rest = named[1]
     if prefix.startswith("quarkus."):
         return rest.replace("-", ".") if rest.startswith(_OF_QUARKUS_STREAMS) else None

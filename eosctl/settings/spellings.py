@@ -37,8 +37,10 @@ _COMMON: Final = frozenset(
         *("security.protocol", "send.buffer.bytes", "session.timeout.ms", "state.dir", "tasks.max", "value.converter"),
     }
 )
-# Faust and Quix Streams have words of their own for it; Kafka Streams is never configured so.
+_GUARANTEE: Final = "processing.guarantee"
+# Faust and Quix Streams have words of their own for it: only next to one of the names below it is Kafka Streams'.
 _OF_OTHERS: Final = frozenset({"processing_guarantee"})
+_OF_STREAMS: Final = frozenset({"application.id", "commit.interval.ms", "num.standby.replicas", "num.stream.threads"})
 # .NET's properties of one word.
 _SINGLE_WORDS: Final = {"Acks": "acks"}
 
@@ -115,8 +117,12 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     known = {meant for last in lasts if (meant := setting_meant(last))}
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
+    of_streams = {} if _OF_STREAMS.isdisjoint(known) else dict.fromkeys(_OF_OTHERS, _GUARANTEE)
     parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
-    found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
+    found = [
+        (head + dot, last, of_streams.get(last) or setting_meant(last), key, leaf)
+        for head, dot, last, key, leaf in parts
+    ]
 
     def written(name: str, last: str, leaf: Leaf) -> Leaf:
         is_library_name = relaxed(last) in LIBRARY_NAMES

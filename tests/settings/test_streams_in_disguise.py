@@ -88,3 +88,52 @@ def test_a_broker_keeps_its_variables_next_to_an_application() -> None:
     )
     roles = {one.role for one in read_components("app.env", text) if one.inside is None}
     assert roles == {Role.BROKER, Role.STREAMS}
+
+
+EOS = {"application.id": "a", "processing.guarantee": "exactly_once_v2", "commit.interval.ms": "120000"}
+TIMEOUT = {"main.consumer.group.instance.id": "x", "producer.transaction.timeout.ms": "60000"}
+SPELLINGS = {
+    "dots": lambda name: name,
+    "snake": lambda name: name.replace(".", "_"),
+    "camel": lambda name: "".join(word.title() if at else word for at, word in enumerate(name.split("."))),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_mapping_is_streams_in_every_spelling(spelling: str) -> None:
+    lines = [f"    {SPELLINGS[spelling](name)}: {value}\n" for name, value in EOS.items()]
+    text = f"kafka:\n  streams:\n{''.join(lines)}"
+    assert findings(("application.yaml", text)) == ["EOS-CFG-001 application.yaml:5"]
+
+
+def test_a_guarantee_of_quix_alone_is_not_that_of_streams() -> None:
+    assert read_components("app.yaml", "quix:\n  kafka:\n    processing_guarantee: exactly-once\n") == []
+
+
+@pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
+def test_a_guarantee_of_streams_is_not_that_of_a_flink_sink(guarantee: str) -> None:
+    flat = f"spring.kafka.streams.application-id=a\nspring.kafka.streams.properties.processing.guarantee={guarantee}\n"
+    nested = f"kafka:\n  streams:\n    application:\n      id: a\n    processing:\n      guarantee: {guarantee}\n"
+    for file, text in (("application.properties", flat), ("application.yaml", nested)):
+        assert only(file, text, Role.STREAMS).word("processing.guarantee") == guarantee
+
+
+def test_clients_and_topics_of_streams_keep_their_beginnings() -> None:
+    given = {**EOS, **TIMEOUT, "topic.min.insync.replicas": "2"}
+    text = "kafka:\n  streams:\n" + "".join(f"    {name}: {value}\n" for name, value in given.items())
+    variables = "".join(f"KAFKA_STREAMS_{name.upper().replace('.', '_')}={value}\n" for name, value in given.items())
+    for file, one in (("application.yaml", text), ("app.env", variables)):
+        streams = only(file, one, Role.STREAMS)
+        assert streams.given.keys() == given.keys()
+        assert only(file, one, Role.PRODUCER).number("transaction.timeout.ms") == 60_000
+        assert only(file, one, Role.CONSUMER).word("group.instance.id") == "x"
+
+
+def test_a_misspelled_name_below_streams_is_reported() -> None:
+    text = "kafka:\n  streams:\n    application.id: a\n    processing.guarante: exactly_once_v2\n"
+    assert findings(("application.yaml", text)) == ["EOS-CFG-089 application.yaml:4"]
+
+
+def test_the_factor_of_a_default_application_is_not_a_brokers() -> None:
+    text = "kafka:\n  streams:\n    default:\n      application.id: a\n      replication.factor: 1\n"
+    assert only("application.yml", text, Role.STREAMS).number("replication.factor") == 1

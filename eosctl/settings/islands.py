@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.client_parts import are_clients_apart, has_own_properties, with_parts
 from eosctl.settings.command_lines import JOBS
+from eosctl.settings.compose_configs import texts_of_configs
 from eosctl.settings.connectors import connector_of_chart
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_properties_tree, parse_within
@@ -35,6 +37,7 @@ from eosctl.settings.nomad_jobs import TextOfFile, files_of_tasks
 from eosctl.settings.own_prefixes import own_prefixes, sources_under
 from eosctl.settings.own_references import with_own_values
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
+from eosctl.settings.plain_resources import is_called_like_settings
 from eosctl.settings.process_counts import counted_around
 from eosctl.settings.recognition import PREFIXED, decide
 from eosctl.settings.setting_names import COMMON_WORDS, SPRING, is_setting
@@ -51,7 +54,6 @@ from eosctl.settings.unread import CLIENT_SETTINGS
 from eosctl.settings.variable_files import files_in_variables
 from eosctl.settings.workloads import GENERATED
 
-_NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _BROKERS: Final = relaxed("bootstrap.servers")
 MOST_LEVELS: Final = 50
 """More mappings and files around a block of text than any configuration has."""
@@ -78,14 +80,16 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         list(_islands(node, file, hints)) if known is None else [*known, *_of_texts(files_of_tasks(node), file, hints)]
     )
     scripts = _of_scripts(list(scripts_within(node)), file, hints, found)
-    found = [*found, *scripts, *_of_texts(files_in_variables(node), file, hints), *arguments_of_jobs(node, file)]
+    texts = _of_texts(chain(files_in_variables(node), texts_of_configs(node, file)), file, hints)
+    found = [*found, *scripts, *texts, *arguments_of_jobs(node, file)]
     return with_flink_deployment(found, node, file)
 
 
 def _of_texts(found: Iterator[TextOfFile], file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield what files configure that templates of Nomad or variables of containers hold."""
+    """Yield what files configure that templates of Nomad, variables of containers, or configs of Compose hold."""
     for made in found:
-        yield from _file_within(made.text, file, (*hints, made.name.lower()), made.name)
+        for source in _file_within(made.text, file, (*hints, made.name.lower()), made.name):
+            yield replace(source, held_by=made.held_by or source.held_by)
 
 
 def _of_scripts(scripts: list[Branch], file: str, hints: tuple[str, ...], others: list[Source]) -> Iterator[Source]:
@@ -109,7 +113,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if (special := _of_its_form(node, file, hints, key)) is not None:
         yield from special
         return
-    if _is_of_others(node, key):
+    if is_called_like_settings(node, key):
         return
     if ":" in (node.text("type") or "") and (resource := node.branch("properties")) is not None:
         yield from _islands(resource, file, hints, key)  # a resource of Pulumi
@@ -126,19 +130,6 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from alpakka_client(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
-
-
-def _is_of_others(node: Branch, key: str) -> bool:
-    """Return whether keys of a mapping are called like settings, and are none.
-
-    They are labels of a rule of the JMX exporter, attributes of an entity in a catalog, Cruise Control's own settings
-    with what it expects of brokers, or CloudFormation's groups of addresses.
-    """
-    if node.get("pattern") is not None and key == "rules":
-        return True
-    if node.get("attributes") is not None and node.get("typeName") is not None:
-        return True
-    return relaxed(key).startswith("cruisecontrol") or (node.text("Type") or "").startswith(_NETWORK)
 
 
 def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> list[Source]:

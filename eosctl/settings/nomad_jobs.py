@@ -26,10 +26,14 @@ class _Task(NamedTuple):
 
 
 class TextOfFile(NamedTuple):
-    """A file that stands inside another one: its text, and its name where it is used; empty where nothing shows it."""
+    """A file that stands inside another one: its text, and its name where it is used; empty where nothing shows it.
+
+    `held_by` is the resource that it becomes, by which services read it.
+    """
 
     text: Leaf
     name: str
+    held_by: str = ""
 
 
 def nomad_job(document: Branch, file: str) -> list[Source] | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.model.parameter import relaxed
 from eosctl.settings.ansible import brings_roles_alone
 from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.client_signs import shows_no_client
@@ -33,6 +34,7 @@ _PLAIN: Final = frozenset(
         *("Gateway", "HTTPRoute", "TLSRoute", "TCPRoute", "VirtualService", "DestinationRule", "ServiceEntry"),
     }
 )
+_NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _NAMES_ALONE: Final = frozenset({"KafkaTopic", "KafkaConnector"})
 """Resources of Strimzi's operator that may have a name alone."""
 _SERVERS: Final = frozenset({"KafkaRestProxy", "KsqlDB", "ClusterLink"})
@@ -146,3 +148,16 @@ def _changes_settings(node: Node) -> bool:
     if isinstance(node, Row):
         return any(map(_changes_settings, node.nodes))
     return isinstance(node, Branch) and any(key in _CHANGES or _changes_settings(child) for key, child in node.entries)
+
+
+def is_called_like_settings(node: Branch, key: str) -> bool:
+    """Return whether the keys of a mapping are called like settings, and are none.
+
+    They are labels of a rule of the JMX exporter, attributes of an entity in a catalog, Cruise Control's own settings
+    with what it expects of brokers, or CloudFormation's groups of addresses.
+    """
+    if node.get("pattern") is not None and key == "rules":
+        return True
+    if node.get("attributes") is not None and node.get("typeName") is not None:
+        return True
+    return relaxed(key).startswith("cruisecontrol") or (node.text("Type") or "").startswith(_NETWORK)

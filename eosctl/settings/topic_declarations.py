@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import relaxed
@@ -18,7 +20,10 @@ from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten
 
 _NAMES: Final = ("topicname", "topic", "name")
-_SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig", "options", "additionalconfig")
+_SETTINGS: Final = (
+    *("config", "configs", "configuration", "settings", "topicconfig", "topicconfigs", "options", "additionalconfig"),
+    "configentries",
+)
 _TOPICS: Final = ("topic", "topics", "kafkatopics", "kafkatopic")
 """What tools call their lists of topics."""
 _CONFLUENT_CLOUD: Final[Mapping[str, str | None]] = {"replication.factor": "3"}
@@ -105,7 +110,10 @@ def _nested(by_name: Mapping[str, tuple[str, object]], file: str, *, is_topic: b
 
 def _pairs(row: Row, file: str) -> Iterator[tuple[str, Value]]:
     for member in row.nodes:
-        if (
+        if isinstance(member, Leaf):
+            name, equals, text = (member.text or "").partition("=")
+            yield from [(name, value_of(name, replace(member, text=text), file))] if equals else ()
+        elif (
             isinstance(member, Branch)
             and (name := member.text("name") or member.text("key"))
             and isinstance(leaf := member.get("value"), Leaf)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Unseen, Value
+from eosctl.settings.compose_configs import configs_of, files_of_configs
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_within, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
@@ -299,12 +300,7 @@ def generated_by(document: Node, file: str) -> dict[str, str]:
 
 
 def _services(document: Branch, services: Branch, file: str) -> Iterator[Workload]:
-    shared = {
-        f"{key} {name}": _path(file, path)
-        for key in ("configs", "secrets")
-        for name, node in (document.branch(key) or Branch((), 1)).entries
-        if isinstance(node, Branch) and (path := node.text("file"))
-    }
+    shared = files_of_configs(document, file)
     for name, service in services.entries:
         if isinstance(service, Branch):
             node = service.get("deploy", "replicas") or service.get("scale")
@@ -332,7 +328,7 @@ def service_name(name: str, file: str) -> str:
     return f"service {posixpath.dirname(file)}/{name}"
 
 
-def _files_of(service: Branch, file: str, shared: Mapping[str, str]) -> Iterator[str]:
+def _files_of(service: Branch, file: str, shared: Mapping[tuple[str, str], str]) -> Iterator[str]:
     env_file = service.get("env_file")
     members: Iterable[Node] = env_file.nodes if isinstance(env_file, Row) else (env_file,) if env_file else ()
     for node in members:
@@ -348,11 +344,7 @@ def _files_of(service: Branch, file: str, shared: Mapping[str, str]) -> Iterator
         text = node.text if isinstance(node, Leaf) else node.text("source") if isinstance(node, Branch) else None
         if text and text.startswith((".", "/")):
             yield _path(file, text.partition(":")[0])
-    for key in ("configs", "secrets"):
-        for node in service.items(key):
-            text = node.text if isinstance(node, Leaf) else node.text("source") if isinstance(node, Branch) else None
-            if f"{key} {text}" in shared:
-                yield shared[f"{key} {text}"]
+    yield from (shared[one] for one in configs_of(service) if one in shared)
 
 
 def _path(file: str, path: str) -> str:

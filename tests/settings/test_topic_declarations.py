@@ -6,6 +6,7 @@ import pytest
 
 from eosctl.model.deployment import Role
 from eosctl.settings.deployment_files import read_components
+from tests.settings.test_deployment_files import only
 
 CLUSTER = """clusters:
   - name: roads
@@ -45,3 +46,12 @@ def test_settings_of_a_topic_may_be_a_list() -> None:
     text = "topics:\n  - name: a\n    partitions: 3\n    config:\n      - {key: log.retention.hours, value: '48'}\n"
     (topic,) = read_components("topics.yml", text)
     assert (topic.role, topic.given["log.retention.hours"].text) == (Role.TOPIC, "48")
+
+
+@pytest.mark.parametrize(
+    "entries",
+    ['"configEntries": [{"name": "min.insync.replicas", "value": "1"}]', '"configs": ["min.insync.replicas=1"]'],
+)
+def test_entries_of_an_admin_client_are_the_settings_of_a_topic(entries: str) -> None:
+    text = f'{{"topics": [{{"topic": "orders", "numPartitions": 6, "replicationFactor": 3,\n{entries}}}]}}'
+    assert only("topics.json", text, Role.TOPIC).number("min.insync.replicas") == 1

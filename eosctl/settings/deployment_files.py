@@ -29,6 +29,7 @@ from eosctl.settings.documents import format_of, is_piece_of_json, parse_documen
 from eosctl.settings.environments import of_environment, over_base, with_profiles
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.files_read import MARK, FilesRead
+from eosctl.settings.hocon_includes import included_by_others, with_includes
 from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
@@ -51,7 +52,14 @@ from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.shared_environments import with_shared_environments
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_environments import with_spring_environments
-from eosctl.settings.templates import Filling, fillings_of, fills_templates, places_of_values, without_templates
+from eosctl.settings.templates import (
+    Filling,
+    at_variables,
+    fillings_of,
+    fills_templates,
+    places_of_values,
+    without_templates,
+)
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.unread_lines import lines_not_read, names_setting
@@ -119,6 +127,7 @@ def read_deployment(
     names = frozenset(posixpath.normpath(str(path)) for path in files)
     builds = _built(files, texts or {})
     in_overlays, named = builds.files | builds.patches | builds.replaced, frozenset(paths)
+    in_overlays |= included_by_others(files, texts or {}) - {posixpath.normpath(str(path)) for path in named}
     for path in files:
         file = str(path)
         try:
@@ -246,7 +255,7 @@ def _of_chart(file: str, text: str, fillings: Iterable[Filling], role: Role | No
     parts = list[_File]()
     for values, environment in fillings:
         read, places = _read(file, without_templates(text, values), role), places_of_values(text, values)
-        found = [replace(one, values=_at_variables(one.values, places)) for one in read.sources]
+        found = [replace(one, values=at_variables(one.values, places)) for one in read.sources]
         parts.append(read._replace(sources=[of_environment(one, environment) if environment else one for one in found]))
     return parts[0]._replace(
         sources=[one for part in parts for one in part.sources],
@@ -259,7 +268,7 @@ def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
     sources = [
         replace(
             source,
-            values=_at_variables(source.values, one.places),
+            values=at_variables(source.values, one.places),
             instances=one.processes,
             label=" ".join(filter(None, (source.label, one.host))),
         )
@@ -272,18 +281,6 @@ def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
     return _File(
         sources, [], {}, all(one.has_no_place for _, one in variants), conditions=conditions if sources else {}
     )
-
-
-def _at_variables(values: Mapping[str, Value], places: Mapping[int, Place]) -> Mapping[str, Value]:
-    """Return the values, those that a variable of the host makes at the line of the variable."""
-    if not places:
-        return values
-    return {
-        name: replace(value, place=places[value.place.line])
-        if value.place is not None and value.place.line in places
-        else value
-        for name, value in values.items()
-    }
 
 
 def read_components(file: str, text: str, role: Role | None = None, releases: Releases = UNKNOWN) -> list[Component]:
@@ -317,7 +314,7 @@ def _read(file: str, text: str, role: Role | None) -> _File:
 
 def _documents(file: str, text: str) -> tuple[Node, ...]:
     """Return the documents of a file, and the resources of a list each as one."""
-    parsed = parse_documents(file, text)
+    parsed = with_includes(parse_documents(file, text), file, text)
     if names_variables(file):
         parsed = tuple(map(with_variables_named, parsed))
     if uses_functions(text):

@@ -2,6 +2,7 @@
 
 Sources: Spring Boot's profiles (``application-prod.yml``), the same of Micronaut and Quarkus, .NET's
 ``appsettings.Production.json``, node-config's ``config/production.json``, Helm's ``values-prod.yaml``.
+Programs with files of their own have ``streams-common.properties`` below those of environments.
 """
 
 from __future__ import annotations
@@ -61,6 +62,12 @@ _OF_APPLICATION: Final = re.compile(
 """What Spring's configuration server calls the files of one application: its name and a profile."""
 
 
+_COMMON: Final = ("common", "base", "default", "defaults", "shared")
+"""What programs call the file below those of environments."""
+_IDS: Final = frozenset({"application.id", "group.id", "transactional.id"})
+"""What a program of Kafka is called in its file; without it no environment's file is whole."""
+
+
 def is_values_of_chart(file: str) -> bool:
     """Return whether a file has the default values of a chart."""
     return file.rpartition("/")[2] == "values.yaml" and (Path(file).parent / _CHART).is_file()
@@ -75,6 +82,8 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
     layers = next((one for one in _LAYERS if one.environment.match(name)), None)
     base = None if layers is None else _base_of(layers, Path(file))
     if base is None and (base := _base_of_config_server(Path(file), documents)) is not None:
+        layers = _SPRINGS
+    if layers is None and (base := _common_of(Path(file), documents)) is not None:
         layers = _SPRINGS
     if layers is None or base is None or not all(isinstance(document, Branch) for document in documents):
         return file, tuple(documents)
@@ -138,6 +147,27 @@ def _base_of_config_server(path: Path, documents: Sequence[Node]) -> Path | None
     bases = (path.parent / f"{found['name']}{ending}" for ending in (".yml", ".yaml", ".properties"))
     base = next((one for one in bases if one.is_file()), None)
     return base if base is not None and holds_kafka(base) and any(map(_is_springs, _parsed(base))) else None
+
+
+def _common_of(path: Path, documents: Sequence[Node]) -> Path | None:
+    """Return ``streams-common.properties`` for ``streams-prod.properties``, which a program reads one over the other.
+
+    A file without such a word is below that of an environment where this one lacks an id that the other has.
+    """
+    found = _OF_APPLICATION.fullmatch(path.name)
+    if found is None or found["name"] == "application" or not holds_kafka(path):
+        return None
+    bases = (path.parent / f"{found['name']}-{word}{path.suffix}" for word in _COMMON)
+    if (common := next((base for base in bases if base.is_file()), None)) is not None:
+        return common
+    plain = path.parent / f"{found['name']}{path.suffix}"
+    if not plain.is_file() or not holds_kafka(plain):
+        return None
+    return plain if _ids_in(_parsed(plain)) - _ids_in(documents) else None
+
+
+def _ids_in(documents: Sequence[Node]) -> set[str]:
+    return {key for one in documents if isinstance(one, Branch) for key, _ in flatten(one) if key in _IDS}
 
 
 def _parsed(path: Path) -> tuple[Node, ...]:

@@ -19,6 +19,8 @@ from eosctl.settings.tree import Branch, Leaf, Node
 
 _REFERENCE: Final = re.compile(r"\$\((?P<name>[^/()]+)/(?P<key>[^/()]+)\)")
 ConfigMaps = Mapping[tuple[str, str], Value]
+_WHOLE: Final = ".conf"
+"""Files that others include and that are programs' own, too."""
 
 
 def config_map_values(document: Node, file: str) -> dict[tuple[str, str], Value]:
@@ -64,6 +66,7 @@ def without_referred(sources: Iterable[Source]) -> list[Source]:
     """Leave out what a file configures with values that another file uses; all of them, in the values of a chart."""
     given = list(sources)
     used = {place for one in given for place in _places(one) if place.file != one.place.file}
+    used = {place for place in used if not place.file.endswith(_WHOLE)}
     if not used:
         return given
     files = {place.file for place in used}

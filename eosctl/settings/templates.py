@@ -8,8 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Place
+from eosctl.model.deployment import Place, Value
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.tree import Branch, Leaf, flatten
@@ -124,3 +126,15 @@ def fills_templates(file: str, used: Iterable[str]) -> bool:
     folder, _, name = file.rpartition("/")
     templates = f"{folder}/templates/" if folder else "templates/"
     return name == "values.yaml" and any(one.startswith(templates) for one in used)
+
+
+def at_variables(values: Mapping[str, Value], places: Mapping[int, Place]) -> Mapping[str, Value]:
+    """Return the values, those that a variable of the host makes at the line of the variable."""
+    if not places:
+        return values
+    return {
+        name: replace(value, place=places[value.place.line])
+        if value.place is not None and value.place.line in places
+        else value
+        for name, value in values.items()
+    }

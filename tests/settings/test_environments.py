@@ -146,3 +146,29 @@ def test_a_profile_of_the_configuration_server_lies_over(
     found = findings_of(judge(read_deployment([tmp_path]).deployment))
     facts = [(one.severity.value, dict(one.facts)) for one in found if one.check_id == "EOS-CFG-011"]
     assert [(severity, Path(str(own["file"])).name, own["line"]) for severity, own in facts] == expected
+
+
+STREAMS = "application.id=orders\nprocessing.guarantee=exactly_once_v2\nproducer.transaction.timeout.ms=30000\n"
+PROD = "bootstrap.servers=prod:9092\ncommit.interval.ms=60000\n"
+WHOLE = "application.id=orders\nbootstrap.servers=prod:9092\ncommit.interval.ms=60000\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {"streams-common.properties": STREAMS, "streams-prod.properties": PROD},
+            {("EOS-CFG-001", "streams-prod.properties", 2)},
+        ),
+        (
+            {"streams.properties": STREAMS, "streams-prod.properties": PROD},
+            {("EOS-CFG-001", "streams-prod.properties", 2)},
+        ),
+        ({"streams.properties": STREAMS, "streams-prod.properties": WHOLE}, set()),
+        ({"streams-common.properties": STREAMS, "orders-prod.properties": PROD}, set()),
+    ],
+)
+def test_a_common_file_is_below_those_of_environments(
+    tmp_path: Path, files: Mapping[str, str], expected: set[tuple[str, str, int]]
+) -> None:
+    assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-001"} == expected

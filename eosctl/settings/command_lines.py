@@ -54,6 +54,11 @@ def options_in(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
             yield match["name"], Leaf(match["value"].strip("'\""), first + text.count("\n", 0, match.start()))
 
 
+def options_among(pairs: Iterable[tuple[str, Leaf]]) -> dict[str, Leaf]:
+    """Return those of the names that are options of a command, and not variables."""
+    return {key: leaf for key, leaf in pairs if key.startswith(OPTION_HEADS)}
+
+
 def files_written(lines: list[str], first: int = 1) -> tuple[list[tuple[str, Leaf]], list[str]]:
     """Return the texts that a script writes (``cat >NAME <<END``) by the name of their file, and the other lines.
 

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
-from eosctl.settings.command_lines import OPTION_HEADS, options_in
+from eosctl.settings.command_lines import options_in
 from eosctl.settings.packed_variables import dotnet_sources, unpacked
 from eosctl.settings.pod_variables import expanded
-from eosctl.settings.setting_names import setting_of
+from eosctl.settings.program_options import variables_in_options
+from eosctl.settings.setting_names import is_setting, setting_of
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.unread_variables import split_unread
@@ -111,6 +112,8 @@ def container_environment(
     lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     options = dict(option for leaf in lines for option in options_in(leaf.text or "", leaf.line))
+    is_read = any(not name.startswith("kafka.") or is_setting(name) for name in options)
+    pairs += [] if is_read else variables_in_options(lines)
     found = variables_of(expanded(pairs), image, name, file, 1 if node is None else node.line)
     if starts_shipped:
         found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
@@ -129,11 +132,6 @@ def with_options(
     return [*found, Source(Place(file, next(iter(options.values())).line), values, name, hints=hints)]
 
 
-def options_among(pairs: Iterable[tuple[str, Leaf]]) -> dict[str, Leaf]:
-    """Return those of the names that are options of a command, and not variables."""
-    return {key: leaf for key, leaf in pairs if key.startswith(OPTION_HEADS)}
-
-
 def _from_elsewhere(source: Branch, line: int) -> Leaf:
     """Return the value of a variable that Kubernetes takes from a field, a ConfigMap, or a Secret: it is not known.
 
@@ -147,8 +145,7 @@ def _from_elsewhere(source: Branch, line: int) -> Leaf:
 def _texts(command: Node) -> Iterator[Leaf]:
     """Yield the parts of a command, each with its own line."""
     if isinstance(command, Row):
-        for node in command.nodes:
-            yield from _texts(node)
+        yield from (leaf for node in command.nodes for leaf in _texts(node))
     elif isinstance(command, Leaf):
         yield command
 
@@ -339,8 +336,8 @@ def _is_worker(names: Iterable[str]) -> bool:
     tables = load_tables()
     clients = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in tables[role.value].parameters}
     worker = tables[Role.CONNECT_WORKER.value].parameters
-    own = (name for name in names if name != "client.id")  # OAuth has clients, too
-    return any(name in worker or _WORKER_CLIENT.sub("", name) in clients for name in own)
+    is_own = (name in worker or _WORKER_CLIENT.sub("", name) in clients for name in names if name != "client.id")
+    return any(is_own)  # without client.id: OAuth has clients, too
 
 
 def _is_clients(names: Iterable[str]) -> bool:
@@ -361,8 +358,7 @@ def is_release(text: str) -> bool:
 def _releases() -> frozenset[str]:
     """Return the releases of Kafka from 0.10 to the newest known."""
     table = load_tables()["broker"]
-    minor = {3: 9, 2: 8, 1: 1}
-    known = {f"{major}.{number}" for major, last in minor.items() for number in range(last + 1)}
+    known = {f"{major}.{number}" for major, last in ((3, 9), (2, 8), (1, 1)) for number in range(last + 1)}
     return frozenset({*known, *(f"{table.last[0]}.{number}" for number in range(table.last[1] + 1)), "0.10", "0.11"})
 
 

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Place
+from eosctl.settings.command_lines import options_among
 from eosctl.settings.connectors import connect_rest
 from eosctl.settings.container_files import containers_of
 from eosctl.settings.documents import format_of
 from eosctl.settings.environment import (
     CLIENT_ROLES,
     container_environment,
-    options_among,
     variables_of,
     with_options,
 )

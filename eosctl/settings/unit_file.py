@@ -12,6 +12,7 @@ from eosctl.settings.command_lines import options_in
 from eosctl.settings.kafka_commands import brokers_started
 from eosctl.settings.process_counts import ONE_PER_INSTANCE
 from eosctl.settings.program_files import as_services, lines_in, pairs_in
+from eosctl.settings.program_options import variables_in_options
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _VARIABLES: Final = re.compile(r"^[ \t]*Environment=(?P<rest>.*)$", re.DOTALL)
@@ -44,7 +45,8 @@ def parse_unit(text: str, file: str = "") -> tuple[Branch, ...]:
         if found := _VARIABLES.match(line):
             entries += pairs_in(re.sub(r'"([A-Za-z_][\w.-]*=)', r'\1"', found["rest"]), number)
         if _COMMAND.match(line):
-            entries += options_in(line, number)
+            options = list(options_in(line, number))
+            entries += options or variables_in_options([Leaf(line.partition("=")[2], number)])
     started = brokers_started(lines)
     name = _NAME.search(file)
     if name is not None and (files or name["template"]):

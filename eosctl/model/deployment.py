@@ -377,7 +377,15 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def cluster_of(broker: Component) -> str:
-    """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
+    """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file.
+
+    Each environment has a cluster of its own.
+    """
+    name = _cluster_of(broker)
+    return f"{name} with {broker.environment}" if broker.environment else name
+
+
+def _cluster_of(broker: Component) -> str:
     if broker.cluster:
         return f"{broker.described_by} {broker.cluster}" if broker.described_by else broker.cluster
     for name in JOINED_BY:

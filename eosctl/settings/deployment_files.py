@@ -26,7 +26,7 @@ from eosctl.settings.compose_bases import bases_elsewhere, with_bases
 from eosctl.settings.compose_variables import interpolated, with_env_files, with_services
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, is_piece_of_json, parse_documents, starts_programs
-from eosctl.settings.environments import of_environment, over_base, with_profiles
+from eosctl.settings.environments import of_environment, over_base, with_environments, with_profiles
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.files_read import MARK, FilesRead
 from eosctl.settings.hocon_includes import included_by_others, with_includes
@@ -60,7 +60,7 @@ from eosctl.settings.templates import (
     places_of_values,
     without_templates,
 )
-from eosctl.settings.terraform_variables import refers_to_variables, with_variables
+from eosctl.settings.terraform_variables import environments_of, refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.unread_lines import lines_not_read, names_setting
 from eosctl.settings.workload import Workload
@@ -309,11 +309,14 @@ def _read(file: str, text: str, role: Role | None) -> _File:
         raise ConfigFileError(f"{file}: files within files are nested too deeply.", "", "Correct the file.") from error
     if not read.sources and has_no_setting(documents, file, text):
         return read._replace(has_no_place=True)
+    if role is None and (environments := environments_of(file, text)):
+        others = ((one, _of_documents(_documents(file, text, one), file).sources) for one in environments)
+        return read._replace(sources=with_environments(read.sources, others))
     return read if base == file else read._replace(sources=[of_environment(one, file) for one in read.sources])
 
 
-def _documents(file: str, text: str) -> tuple[Node, ...]:
-    """Return the documents of a file, and the resources of a list each as one."""
+def _documents(file: str, text: str, environment: str = "") -> tuple[Node, ...]:
+    """Return the documents of a file, resources of a list each as one; those of Terraform for an environment."""
     parsed = with_includes(parse_documents(file, text), file, text)
     if names_variables(file):
         parsed = tuple(map(with_variables_named, parsed))
@@ -332,7 +335,7 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
     if refers_to_variables(file, text) and mentions_kafka(file, text):
-        parsed = tuple(with_variables(document, file) for document in parsed)
+        parsed = tuple(with_variables(document, file, environment) for document in parsed)
     if has_chart_parameters(text):
         parsed = tuple(map(with_chart_parameters, parsed))
     if has_options_apart(text):

@@ -8,7 +8,7 @@ Programs with files of their own have ``streams-common.properties`` below those 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -106,8 +106,26 @@ def of_environment(source: Source, file: str) -> Source:
     name = Path(file).name
     application = source.label if source.application is None else source.application
     shown = f"{source.recognized_by} with {name}".strip()
-    label = f"{source.label} with {name}".strip()
+    # The label of a topic is its name.
+    label = source.label if source.role is Role.TOPIC else f"{source.label} with {name}".strip()
     return replace(source, label=label, application=application, recognized_by=shown, environment=name)
+
+
+def with_environments(sources: list[Source], others: Iterable[tuple[str, list[Source]]]) -> list[Source]:
+    """Return sources, those whose values environments decide once for each of these environments in their place.
+
+    Args:
+        sources: What a file configures where no environment is chosen.
+        others: Files of environments, and what the file configures there.
+    """
+    found = [
+        of_environment(one, file)
+        for file, own in others
+        for one in own
+        if all(one.values != base.values for base in sources)
+    ]
+    places = {one.place for one in found}
+    return [*(one for one in sources if one.place not in places), *found]
 
 
 def _base_of(layers: _Layers, path: Path) -> Path | None:

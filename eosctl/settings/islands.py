@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final
@@ -54,6 +55,7 @@ from eosctl.settings.unread import CLIENT_SETTINGS
 from eosctl.settings.variable_files import files_in_variables
 from eosctl.settings.workloads import GENERATED
 
+_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _BROKERS: Final = relaxed("bootstrap.servers")
 MOST_LEVELS: Final = 50
 """More mappings and files around a block of text than any configuration has."""
@@ -136,7 +138,11 @@ def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> lis
     """Return what an environment configures, or a container of Terraform with a block for each of its variables."""
     blocks = [child for name, child in node.entries if name == "env" and isinstance(child, Branch)]
     if len(blocks) < 2 or any(block.text("name") is None for block in blocks):
-        return environment_of(node, file, hints) if "env" in key.lower() else []
+        if "env" in key.lower():
+            return environment_of(node, file, hints)
+        are_variables = bool(node.entries) and all(_VARIABLE.fullmatch(name) for name, _ in node.entries)
+        found = environment_of(node, file, hints) if are_variables else []
+        return [source for source in found if source.role is not Role.BROKER]  # a job has them for a service
     commands = (node.get("command"), node.get("args"))
     variables, name = Row(tuple(blocks), blocks[0].line), node.text("name") or ""
     found = container_environment(variables, node.text("image") or "", name, file, commands)

@@ -1,8 +1,8 @@
 """Variables and locals of a Terraform module, in the place of references to them.
 
 Known are defaults of variables, literals of ``locals``, and the files that Terraform loads by itself
-(``terraform.tfvars``, ``*.auto.tfvars``), and the only other ``.tfvars`` for a variable without a default. Where
-another one gives a different value, a count is the highest of them, and any other value stays unknown.
+(``terraform.tfvars``, ``*.auto.tfvars``), and another ``.tfvars`` for a variable without a default. Each of several
+that differ is an environment. Where none is chosen, a count is the highest, and any other value stays unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.hcl_file import MERGED
 from eosctl.settings.process_counts import COUNTS
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.tree_patches import placed
 
 _REFERENCE: Final = re.compile(r"\$\{([a-z_]\w*)\.([\w.-]+?)\}")
@@ -31,7 +31,11 @@ _MOST_PARTS: Final = 50_000
 """Nodes of a document that are resolved: local values of local values and copies of copies grow exponentially."""
 _PART_OF_TEXT: Final = 1_000
 """Characters put into a text that count as a further node."""
-_LOADED: Final = re.compile(r"^terraform\.tfvars$|\.auto\.tfvars$")
+_VARIABLE: Final = re.compile(r"\bvar\.(\w+)")
+_MOST_ENVIRONMENTS: Final = 6
+"""Files of variables that a module is read with, each as an environment of its own."""
+_LOADED: Final = re.compile(r"^terraform\.tfvars(?:\.json)?$|\.auto\.tfvars(?:\.json)?$")
+_OF_VARIABLES: Final = (".tfvars", ".tfvars.json")
 _Names = Mapping[str, Node]
 
 
@@ -40,10 +44,15 @@ def refers_to_variables(file: str, text: str) -> bool:
     return file.lower().endswith(".tf") and ("var." in text or "local." in text)
 
 
-def with_variables(document: Node, file: str) -> Node:
+def with_variables(document: Node, file: str, environment: str = "") -> Node:
     """Return a document with the values of its module's variables, each at the place of its definition.
 
     References to variables that are sensitive stay: nothing else shows that their values are secrets.
+
+    Args:
+        document: The document.
+        file: Its file.
+        environment: The file of variables of the one environment that it is read for; empty for all of them.
     """
     if not isinstance(document, Branch):
         return document
@@ -52,7 +61,8 @@ def with_variables(document: Node, file: str) -> Node:
     own = _definitions(document, file)
     names = {**module.names, **{name: node for name, node in own.items() if name not in module.loaded}}
     sensitive = module.sensitive | _sensitive(document)
-    known = names | _undecided(names, module.others) if module.others else names
+    own_values = {name: node for one, name, node in module.given if one == environment}
+    known = names | (own_values if environment else _undecided(names, module.others))
     return _Filler().fill(document, {name: node for name, node in known.items() if name not in sensitive})
 
 
@@ -70,11 +80,13 @@ class _Module(NamedTuple):
     loaded: frozenset[str]
     sensitive: frozenset[str]
     others: Mapping[str, list[Node]]
+    given: tuple[tuple[str, str, Node], ...] = ()
+    """The same with the file of each, as triples of file, variable, and value."""
 
 
 def _versions(folder: Path) -> Iterator[tuple[Path, int]]:
     """Yield the files of a module with the time of their last change."""
-    for path in (*_files(folder, ".tf"), *_files(folder, ".tfvars", with_subfolders=True)):
+    for path in (*_files(folder, ".tf"), *_files(folder, _OF_VARIABLES, with_subfolders=True)):
         yield path, path.stat().st_mtime_ns
 
 
@@ -84,6 +96,7 @@ def _module(folder: Path, versions: tuple[tuple[Path, int], ...]) -> _Module:
     names: dict[str, Node] = {}
     loaded, sensitive, declared = set[str](), set[str](), set[str]()
     others: dict[str, list[Node]] = {}
+    by_file: list[tuple[str, str, Node]] = []
     for path, changed_ns in versions:
         given = _parsed(path, changed_ns)
         if not isinstance(given, Branch):
@@ -100,15 +113,36 @@ def _module(folder: Path, versions: tuple[tuple[Path, int], ...]) -> _Module:
                 loaded.add(f"var.{name}")
             elif f"var.{name}" in declared:
                 others.setdefault(f"var.{name}", []).append(own)
-    return _Module(names, frozenset(loaded), frozenset(sensitive), others)
+                by_file.append((str(path), f"var.{name}", own))
+    return _Module(names, frozenset(loaded), frozenset(sensitive), others, tuple(by_file))
+
+
+def environments_of(file: str, text: str) -> tuple[str, ...]:
+    """Return the files that give a variable which a file refers to another value than others do, each one's own."""
+    if not refers_to_variables(file, text):
+        return ()
+    folder = Path(file).parent
+    module = _module(folder, tuple(_versions(folder)))
+    used = None if "local." in text else {f"var.{name}" for name in _VARIABLE.findall(text)}
+    differing = {
+        name
+        for name, nodes in module.others.items()
+        if (used is None or name in used) and _differ([*nodes, *filter(None, (module.names.get(name),))])
+    }
+    found = dict.fromkeys(one for one, name, _ in module.given if name in differing)
+    return tuple(found)[:_MOST_ENVIRONMENTS]
+
+
+def _differ(nodes: Iterable[Node]) -> bool:
+    return len({tuple((key, leaf.text) for key, leaf in flatten(node)) for node in nodes}) > 1
 
 
 def _undecided(names: _Names, others: Mapping[str, Iterable[Node]]) -> dict[str, Node]:
     """Return what stands for variables that several environments set: the highest number, marked as one for counts."""
     found: dict[str, Node] = {}
     for name, nodes in others.items():
-        if name not in names and len(only := list(nodes)) == 1:
-            found[name] = only[0]  # without a default, it is the file that is meant to be given
+        if name not in names and not _differ(only := list(nodes)):
+            found[name] = only[0]  # without a default, one of the files is meant to be given
             continue
         own = (names[name],) if name in names else ()
         given = [node for node in (*own, *nodes) if isinstance(node, Leaf)]
@@ -245,7 +279,7 @@ def _named(path: str, names: _Names, key: str) -> Node | None:
     return node
 
 
-def _files(folder: Path, ending: str, *, with_subfolders: bool = False) -> list[Path]:
+def _files(folder: Path, ending: str | tuple[str, ...], *, with_subfolders: bool = False) -> list[Path]:
     """Return the files of a folder, and of the folders in it, by the end of their names."""
     try:
         files, folders = _listed(folder, folder.stat().st_mtime_ns)
@@ -260,7 +294,7 @@ def _listed(folder: Path, changed_ns: int) -> tuple[list[Path], list[Path]]:
     """Return the files of Terraform in a folder, and the folders in it: each file of a module asks for them."""
     del changed_ns  # a folder with another file in it is another one
     with os.scandir(folder) as entries:
-        found = [(one.name.endswith((".tf", ".tfvars")), one) for one in entries]
+        found = [(one.name.endswith((".tf", *_OF_VARIABLES)), one) for one in entries]
         files = [Path(one.path) for is_file, one in found if is_file]
         return files, [Path(one.path) for is_file, one in found if not is_file and one.is_dir()]
 

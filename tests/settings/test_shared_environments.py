@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
+from tests.settings.test_deployment_files import findings
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -119,3 +120,19 @@ def test_built_brokers_have_the_variables_of_their_image(name: str, build: str, 
     services = "".join(BUILT % (node, build, node) for node in (1, 2, 3))
     found = found_in(tmp_path, {name: IMAGE % 1, "compose.yaml": f"services:\n{services}"})
     assert set(found) == {("EOS-CFG-036", name, 3), ("EOS-CFG-032", name, 3), ("EOS-CFG-032", name, 4)}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("template.yaml", "Environment:\n  Variables:\n    {0}: pay\n    {1}: 'false'\n"),
+        ("wrangler.toml", '[vars]\n{0} = "pay"\n\n{1} = "false"\n'),
+        (
+            "main.tf",
+            'resource "kubernetes_config_map" "a" {{\n  data = {{\n    {0} = "pay"\n    {1} = "false"\n  }}\n}}\n',
+        ),
+    ],
+)
+def test_variables_have_any_word_above_them(file: str, text: str) -> None:
+    given = text.format("KAFKA_TRANSACTIONAL_ID", "KAFKA_ENABLE_IDEMPOTENCE")
+    assert findings((file, given)) == [f"EOS-CFG-010 {file}:4"]

@@ -9,6 +9,7 @@ import pytest
 
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
+from eosctl.model.deployment import Role
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.terraform_variables import with_variables
@@ -59,7 +60,6 @@ def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, int]]:
         ({"variables.tf": VARIABLES % "1", "terraform.tfvars": "replicas = 3\n"}, True),
         ({"variables.tf": VARIABLES % "3", "x.auto.tfvars": "replicas = 1\n"}, False),
         ({"variables.tf": VARIABLES % "1", "env/prod.tfvars": "replicas = 4\n"}, True),
-        ({"variables.tf": VARIABLES % "3", "env/prod.tfvars": 'id = "other"\n'}, False),
         ({"variables.tf": 'variable "replicas" {}\nvariable "id" {}\n'}, False),
     ],
 )
@@ -172,7 +172,8 @@ WRITER = "transactional.id=w-1\ntopic=a\n"
     [
         ({"prod.tfvars": RISKY}, {("EOS-CFG-158", "prod.tfvars", 2)}),
         ({"env/prod.tfvars": RISKY}, {("EOS-CFG-158", "env/prod.tfvars", 2)}),
-        ({"prod.tfvars": RISKY, "dev.tfvars": RISKY}, set()),
+        ({"prod.tfvars": RISKY, "dev.tfvars": RISKY}, {("EOS-CFG-158", "dev.tfvars", 2)}),
+        ({"prod.tfvars": RISKY, "dev.tfvars": RISKY.replace("1", "2")}, {("EOS-CFG-158", "prod.tfvars", 2)}),
         ({"prod.tfvars": RISKY.replace("isr = 1", "isr = 2")}, set()),
     ],
 )
@@ -180,3 +181,32 @@ def test_the_only_file_of_variables_gives_what_has_no_default(
     others: Mapping[str, str], expected: set[tuple[str, str, int]], tmp_path: Path
 ) -> None:
     assert found(tmp_path, {"main.tf": ISR, "app/producer.properties": WRITER, **others}) == expected
+
+
+MSK = """variable "isr" {}
+variable "name" { default = "orders" }
+resource "aws_msk_configuration" "this" {
+  name = var.name
+  kafka_versions = ["3.7.x"]
+  server_properties = <<EOT
+transaction.state.log.replication.factor=3
+transaction.state.log.min.isr=${var.isr}
+EOT
+}
+"""
+
+
+def test_each_file_of_variables_is_an_environment(tmp_path: Path) -> None:
+    files = {"main.tf": MSK, "envs/dev.tfvars": "isr = 2\n", "envs/prod.tfvars": "isr = 1\n"}
+    assert found(tmp_path, files) == {("EOS-CFG-032", "main.tf", 8)}
+    brokers = read_deployment([tmp_path]).deployment.of(Role.BROKER)
+    assert [(one.environment, one.number("transaction.state.log.min.isr")) for one in brokers] == [
+        ("dev.tfvars", 2),
+        ("prod.tfvars", 1),
+    ]
+
+
+@pytest.mark.parametrize(("name", "text"), [("prod.tfvars", 'id = "other"\n'), ("prod.tfvars.json", '{"id": "other"}')])
+def test_an_environment_differs_from_the_defaults(name: str, text: str, tmp_path: Path) -> None:
+    shared = found(tmp_path, {"main.tf": MAIN, "variables.tf": VARIABLES % "3", name: text})
+    assert ("EOS-CFG-147", name, 1) in shared

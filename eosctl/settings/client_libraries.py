@@ -168,11 +168,13 @@ def with_options_joined(node: Node) -> Node:
             moved = tuple(entry for entry in around.entries if relaxed(entry[0]) == option)
             entries[named[part]] = Branch(tuple(entry for entry in around.entries if entry not in moved), around.line)
             is_sarama = option == _SARAMA_REQUESTS
+            version = entries.get(named.get("version", ""))
+            shown = ((named["version"], version),) if is_sarama and moved and isinstance(version, Leaf) else ()
             below = tuple(
                 (f"{named[part]}.{key}", child) if is_sarama else (key, _moved(child, f"{named[part]}.{key}"))
                 for key, child in moved
             )
-            entries[named[client]] = Branch((*own.entries, *below), own.line)
+            entries[named[client]] = Branch((*own.entries, *below, *shown), own.line)
     return Branch(tuple(entries.items()), node.line)
 
 

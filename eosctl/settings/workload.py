@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from eosctl.model.deployment import Unseen, Value
 
-_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
+_REFERENCE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::[^}]*)?\}")
 
 
 class Workload(NamedTuple):

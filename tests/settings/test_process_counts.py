@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment_files import read_components, read_deployment
 
 VARIABLES = '{name: KAFKA_TRANSACTIONAL_ID, value: p}, {name: KAFKA_BOOTSTRAP_SERVERS, value: "k:9092"}'
 AZURE = f"""properties:
@@ -137,3 +139,25 @@ def test_parameters_of_a_template_are_filled_in(count: str, value: str, is_found
     components = read_components("template.yaml", TEMPLATE % (count, value))
     found = findings_of(judge(Deployment(tuple(components), load_tables())))
     assert ["EOS-CFG-147"] * is_found == [one.check_id for one in found]
+
+
+def test_an_overlay_shares_an_id_of_the_environment(tmp_path: Path) -> None:
+    files = {
+        "base/client.properties": "transactional.id=${env:TX_ID}\n",
+        "base/kustomization.yaml": (
+            "resources: [pay.yaml]\nconfigMapGenerator:\n- {name: c, files: [client.properties]}\n"
+        ),
+        "base/pay.yaml": (
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: pay}\nspec:\n  replicas: 1\n"
+            "  template:\n    spec:\n"
+            "      containers:\n      - {name: pay, image: pay, env: [{name: TX_ID, value: pay-tx}]}\n"
+            "      volumes: [{name: c, configMap: {name: c}}]\n"
+        ),
+        "prod/kustomization.yaml": "resources: [../base]\nreplicas:\n- name: pay\n  count: 4\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (found,) = findings_of(judge(read_deployment([tmp_path]).deployment))
+    assert found.message == "transactional.id=pay-tx is the id of all 4 processes."
+    assert found.cause == f"{tmp_path}/prod/kustomization.yaml:4 starts 4 processes with it."

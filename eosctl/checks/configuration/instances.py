@@ -40,3 +40,9 @@ def processes(component: Component) -> str:
     if count is None or count.number is None:
         return _WITHOUT_NUMBER.get((count.text if count else None) or "", "processes")
     return f"{count.number} processes"
+
+
+def counted_at(component: Component) -> str:
+    """Return a sentence with the place of the number of processes; empty where none is given."""
+    places = (count.place for count in counted(component) if count.place)
+    return "".join(f"{place} starts {processes(component)} with it." for place in places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.instances import counted, processes, runs_many, shared_text
+from eosctl.checks.configuration.instances import counted, counted_at, processes, runs_many, shared_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -48,6 +48,7 @@ def instances_share_static_member(case: Case) -> Iterator[Problem]:
                 consumer,
                 (name, *counted(consumer)),
                 f"{name.key}={shared_text(name)} is the id of all {processes(consumer)}.",
+                cause=counted_at(consumer),
                 impact="The instances fence each other (FENCED_INSTANCE_ID).",
                 remedy=f"Make {name.key} different for each instance, and the same after a restart.",
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.instances import counted, processes, runs_many, shared_text
+from eosctl.checks.configuration.instances import counted, counted_at, processes, runs_many, shared_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -48,6 +48,7 @@ def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
                 producer,
                 (prefix, *counted(producer)),
                 f"{shared_text(prefix)} is the prefix of all {processes(producer)}.",
+                cause=counted_at(producer),
                 impact="The instances fence each other.",
                 remedy="Make the prefix different for each instance, e.g. of the pod's name.",
             )

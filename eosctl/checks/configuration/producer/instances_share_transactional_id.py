@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import transactional_producers
-from eosctl.checks.configuration.instances import counted, processes, runs_many, shared_text
+from eosctl.checks.configuration.instances import counted, counted_at, processes, runs_many, shared_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -49,6 +49,7 @@ def instances_share_transactional_id(case: Case) -> Iterator[Problem]:
                 producer,
                 (name, *counted(producer)),
                 f"{name.key}={shared_text(name)} is the id of all {processes(producer)}.",
+                cause=counted_at(producer),
                 impact="The instances fence each other: none makes progress.",
                 remedy=f"Make {name.key} different for each instance, e.g. from the pod's name.",
             )

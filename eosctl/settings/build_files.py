@@ -17,6 +17,8 @@ BUILD_FILES: Final = (
     *("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "gradle.properties", "libs.versions.toml"),
     "Dependencies.scala",
 )
+_OTHERS: Final = re.compile(r"[\w-]*pom[\w.-]*\.xml|[\w.-]+\.gradle(?:\.kts)?")
+"""Further names of build files: parts of Gradle's, and pieces of Maven's."""
 _ARTIFACT: Final = r"(?:kafka-clients|kafka-streams|connect-api|connect-runtime)(?:-scala)?(?:_[\d.]+)?"
 _VERSION: Final = r"(?P<version>[\d.]+|[$\w.{}-]+)"
 _DECLARED: Final = (
@@ -56,6 +58,11 @@ _OF_SPRING_BOOT: Final[Mapping[str, str]] = dict(
     )
 )
 _MINOR: Final = re.compile(r"(\d+\.\d+)(?:[.\-]|$)")
+
+
+def is_build_file(name: str) -> bool:
+    """Return whether a file may name the release of Kafka's clients, by its name."""
+    return name in BUILD_FILES or _OTHERS.fullmatch(name) is not None
 
 
 def clients_release(texts: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Role
-from eosctl.settings.build_files import BUILD_FILES, clients_release
+from eosctl.settings.build_files import BUILD_FILES, clients_release, is_build_file
 from eosctl.settings.client_family import client_of
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.library_releases import PINNED, library_release
@@ -28,6 +28,9 @@ _MANIFESTS: Final = (
 _PROJECT: Final = ".csproj"
 _JAVA: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt")
 _DECISIVE: Final = frozenset({*_MANIFESTS, *_JAVA, *BUILD_FILES})
+_MOST_FOLDERS: Final = 2_000
+"""Folders in which build files are searched where none is above a file."""
+_OF_TOOLS: Final = frozenset({"node_modules", "target", "build", "vendor", "venv"})
 _CATALOG: Final = "gradle/libs.versions.toml"
 _OF_JAVA: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.SPRING)
 _LIBRARY: Final = re.compile(
@@ -49,13 +52,15 @@ class Libraries:
         self._paths = tuple(paths)
         self._lists: dict[tuple[Path, Path], tuple[str, ...]] = {}
         self._releases: dict[tuple[Path, Path], str] = {}
+        self._everywhere: dict[Path, str] = {}
         self._names = cache(_names)
 
     def given_to(self, sources: Iterable[Source], file: Path) -> list[Source]:
         """Return sources with the client library of the project, where they are taken for clients of Java by default.
 
-        Clients of Java have the release that the nearest build file names, where their surroundings name none; clients
-        of librdkafka and of Python the one that the list pins.
+        Clients of Java have the release that the nearest build file names, or the only one that any build file of the
+        project names, where their surroundings name none; clients of librdkafka and of Python the one that the list
+        pins.
 
         Args:
             sources: What a file configures.
@@ -72,9 +77,18 @@ class Libraries:
     def _of_release(self, source: Source, file: Path) -> Source:
         place = (file.parent, self._root(file))
         if place not in self._releases:
-            self._releases[place] = next(filter(None, _releases(*place, self._names)), "")
+            near = next(filter(None, _releases(*place, self._names)), "")
+            self._releases[place] = near or self._elsewhere(place[1])
         release = self._releases[place]
         return replace(source, version=release) if release else source
+
+    def _elsewhere(self, root: Path) -> str:
+        """Return the one release that build files anywhere below a folder name; empty where none or several do."""
+        if root not in self._everywhere:
+            folders = _folders_below(root) if root in self._paths else ()
+            found = {release for one in folders for release in _releases(one, one, self._names) if release}
+            self._everywhere[root] = found.pop() if len(found) == 1 else ""
+        return self._everywhere[root]
 
     def _root(self, file: Path) -> Path:
         return next((named for named in self._paths if named in file.parents), file.parent)
@@ -116,9 +130,20 @@ def _releases(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str
     """Yield the release that the build files of each folder name, the nearest folder first."""
     for one in _folders(folder, root):
         names = names_in(one)
-        found = [one / name for name in BUILD_FILES if name in names]
+        found = [one / name for name in sorted(names, key=_order) if is_build_file(name)]
         if found:
             yield clients_release(map(_text, (*found, *(path for path in (one / _CATALOG,) if path.is_file()))))
+
+
+def _folders_below(root: Path) -> Iterator[Path]:
+    """Yield a folder and those below it, without what tools put there."""
+    for folder, inner, _ in islice(os.walk(root), _MOST_FOLDERS):
+        inner[:] = sorted(one for one in inner if not one.startswith(".") and one not in _OF_TOOLS)
+        yield Path(folder)
+
+
+def _order(name: str) -> tuple[int, str]:
+    return BUILD_FILES.index(name) if name in BUILD_FILES else len(BUILD_FILES), name
 
 
 def _dependencies(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> Iterator[str]:
@@ -136,7 +161,11 @@ def _names(folder: Path) -> frozenset[str]:
     """Return the names of a folder's lists of dependencies, and of its files of projects."""
     try:
         with os.scandir(folder) as entries:
-            wanted = (one for one in entries if one.name in _DECISIVE or one.name.endswith(_PROJECT))
+            wanted = (
+                one
+                for one in entries
+                if one.name in _DECISIVE or one.name.endswith(_PROJECT) or is_build_file(one.name)
+            )
             return frozenset(one.name for one in wanted if one.is_file())
     except OSError:
         return frozenset()  # a folder that is gone or closed has none to read

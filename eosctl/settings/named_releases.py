@@ -47,6 +47,11 @@ _IMAGES: Final = re.compile(
 _BASE: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)", re.IGNORECASE | re.MULTILINE)
 _ARGUMENT: Final = re.compile(r"^[ \t]*(?:ARG|ENV)[ \t]+(?P<name>\w+)[= ][\"']?(?P<value>[\w.-]+)", re.MULTILINE)
 _ARGUMENTS: Final = ("KAFKA_VERSION", "APACHE_KAFKA_VERSION", "KAFKA_RELEASE")
+_CHART: Final = re.compile(
+    r"^name:[ \t]*[\"']?(?:(?!cp-)[\w-]+-)?kafka[\"']?[ \t]*$(?s:.*?)^appVersion:[ \t]*[\"']?v?(\d\.\d+)\.\d+",
+    re.MULTILINE,
+)
+_CHART_FILE: Final = "Chart.yaml"
 _USE: Final = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -72,8 +77,8 @@ def release_in(document: Node) -> str:
 def release_in_text(file: str, text: str) -> str:
     """Return the one release of brokers that the text of a file shows; empty without one.
 
-    It is that of the archive that a script downloads or a unit starts, of the base of an image, or one that Kafka's
-    tools printed: the highest metadata version that brokers support is of their own release.
+    It is that of the archive that a script downloads or a unit starts, of the base of an image, of a chart of Kafka, or
+    one that Kafka's tools printed: the highest metadata version that brokers support is of their own release.
 
     >>> release_in_text("kafka.service", "ExecStart=/opt/kafka_2.13-3.3.1/bin/kafka-server-start.sh /etc/s.properties")
     '3.3'
@@ -90,6 +95,8 @@ def release_in_text(file: str, text: str) -> str:
         bases = [_USE.sub(lambda use: known.get(use[1], use[0]), match[1]) for match in _BASE.finditer(text)]
         own = (match[1] for name in _ARGUMENTS if (match := _RELEASE.match(known.get(name, ""))))
         found = {*own, *map(release_of_image, bases[-1:])}
+    if not found and file.rpartition("/")[2] == _CHART_FILE and (chart := _CHART.search(text)) is not None:
+        found = {chart[1]}
     named = {release for release in found if is_release(release)}
     return named.pop() if len(named) == 1 else ""
 

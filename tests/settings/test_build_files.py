@@ -81,3 +81,30 @@ def test_connectors_have_the_release_of_their_workers() -> None:
 def test_a_variable_of_ansible_names_the_release_of_brokers() -> None:
     files = {"group_vars/all.yml": 'kafka_version: "3.6.2"\n', "files/server.properties": "broker.id=1\nlog.dirs=/d\n"}
     assert [one.release for one in read_texts(files)] == [(3, 6)]
+
+
+DECLARED = "dependencies { implementation 'org.apache.kafka:kafka-streams:%s' }\n"
+PIECE = "<groupId>org.apache.kafka</groupId><artifactId>kafka-streams</artifactId><version>%s</version>\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "release"),
+    [
+        ({"app/build.gradle": DECLARED % "2.7.1"}, (2, 7)),
+        ({"app/build.gradle": DECLARED % "2.7.1", "web/build.gradle": "plugins {}\n"}, (2, 7)),
+        ({"app/build.gradle": DECLARED % "2.7.1", "node_modules/x/build.gradle": DECLARED % "3.1.0"}, (2, 7)),
+        ({"app/build.gradle": DECLARED % "2.7.1", "web/build.gradle": DECLARED % "3.1.0"}, None),
+        ({"pom-snippet.xml": PIECE % "3.1.0"}, (3, 1)),
+        ({"gradle/dependencies.gradle": DECLARED % "3.1.0"}, (3, 1)),
+        ({"build.gradle": DECLARED % "3.2.0", "app/build.gradle": DECLARED % "2.7.1"}, (3, 2)),
+        ({"README.md": PIECE % "3.1.0"}, None),
+    ],
+)
+def test_the_only_release_of_a_project_is_that_of_its_clients(
+    files: dict[str, str], release: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    for name, text in {"deploy/streams.properties": "application.id=a\n", **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    streams = next(one for one in read_deployment([tmp_path]).deployment.components if one.role is Role.STREAMS)
+    assert (streams.release if streams.release_named else None) == release

@@ -9,6 +9,7 @@ import pytest
 from eosctl.model.deployment import Place, Role
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_components
+from eosctl.settings.named_releases import release_in_text
 
 CONFLUENT = """apiVersion: platform.confluent.io/v1beta1
 kind: Kafka
@@ -130,3 +131,17 @@ spec:
   configOverrides: {server: [ksql.streams.processing.guarantee=exactly_once_v2]}
 """
     assert {one.release for one in read_components("ksqldb.yaml", text)} == {(3, 5)}
+
+
+@pytest.mark.parametrize(
+    ("chart", "release"),
+    [
+        ("name: kafka\nversion: 1.0.0\nappVersion: 2.8.1\n", "2.8"),
+        ('name: acme-kafka\nappVersion: "3.6.0"\n', "3.6"),
+        ("name: kafka-ui\nappVersion: 0.7.2\n", ""),
+        ("name: cp-kafka\nappVersion: 3.3.1\n", ""),
+        ("name: pay\nappVersion: 2.8.1\n", ""),
+    ],
+)
+def test_a_chart_of_kafka_names_the_release(chart: str, release: str) -> None:
+    assert release_in_text("charts/kafka/Chart.yaml", f"apiVersion: v2\n{chart}") == release

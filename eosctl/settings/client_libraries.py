@@ -44,6 +44,8 @@ _READS_ALL: Final[Defaults] = {"isolation.level": "read_uncommitted"}
 
 _SARAMA_REQUESTS: Final = "maxopenrequests"
 _MAX_OPEN: Final = re.compile(r"max[_-]?open[_-]?requests")
+_WITHOUT_TRANSACTIONS: Final = re.compile(r"[vV]?0[._](?:8|9|10)[._].*")
+"""Versions of the protocol, next to a producer of sarama, that decide what it may do."""
 # No other library has one of these.
 _FRANZ: Final = frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"})
 
@@ -169,7 +171,8 @@ def with_options_joined(node: Node) -> Node:
             entries[named[part]] = Branch(tuple(entry for entry in around.entries if entry not in moved), around.line)
             is_sarama = option == _SARAMA_REQUESTS
             version = entries.get(named.get("version", ""))
-            shown = ((named["version"], version),) if is_sarama and moved and isinstance(version, Leaf) else ()
+            is_old = isinstance(version, Leaf) and _WITHOUT_TRANSACTIONS.fullmatch(version.text or "") is not None
+            shown = ((named["version"], version),) if version and is_old and is_sarama and moved else ()
             below = tuple(
                 (f"{named[part]}.{key}", child) if is_sarama else (key, _moved(child, f"{named[part]}.{key}"))
                 for key, child in moved

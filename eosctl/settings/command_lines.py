@@ -18,7 +18,7 @@ FLINK_RUN: Final = re.compile(r"\bflink[ \t]+run(?:-application)?\b")
 JOBS: Final = "job in line "
 """What the key of a Flink job begins with that a script starts, in the script's tree."""
 _OPTION: Final = re.compile(
-    r"""(?:^|(?<=[\s,"'\[=]))(?:--|-D)(?P<name>[\w.\[\]-]+)=(?P<value>"[^"]*"|'[^']*'|[^\s"'\],]+(?:,(?!-)[^\s"'\],]+)*)"""
+    r"""(?:^|(?<=[\s,"'\[=]))(?:--|-D)(?P<name>[\w.\[\]-]+)=(?P<value>"[^"]*"|'[^']*'|[^\s"'\],]+(?:,(?!-)[^\s"'\],]+)*|(?=[\s"'\]]|$))"""
 )
 _HEREDOC: Final = re.compile(r"""<<-?[ \t]*(?P<quote>["']?)(?P<end>[A-Za-z_]\w*)(?P=quote)""")
 _TARGET: Final = re.compile(r"(?:>>?|\btee(?:[ \t]+-a)?)[ \t]*(?P<path>[^\s<>|&;\"']+)")

@@ -14,6 +14,7 @@ from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
+from eosctl.settings.client_libraries import has_options_apart, with_options_joined
 from eosctl.settings.client_parts import are_clients_apart, has_own_properties, with_parts
 from eosctl.settings.command_lines import JOBS
 from eosctl.settings.compose_configs import texts_of_configs
@@ -344,7 +345,8 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         documents = () if inner.endswith(".properties") else parse_within(inner, leaf.text, leaf.line)
     except ConfigFileError:
         documents = ()  # a block of some other text
-    mappings = [with_own_values(document) for document in documents if isinstance(document, Branch)]
+    joined = map(with_options_joined, documents) if has_options_apart(leaf.text) else iter(documents)
+    mappings = [with_own_values(document) for document in joined if isinstance(document, Branch)]
     if found := [source for one in mappings for source in counted_around(sources_within(one, file, hints), one, file)]:
         yield from (replace(source, label=source.label or label) for source in found)
         return

@@ -40,6 +40,11 @@ _COMMON: Final = frozenset(
 _GUARANTEE: Final = "processing.guarantee"
 # Faust and Quix Streams have words of their own for it: only next to one of the names below it is Kafka Streams'.
 _OF_OTHERS: Final = frozenset({"processing_guarantee"})
+_OF_CLIENT: Final = re.compile(
+    r"(producer|(?:main[_-]?|restore[_-]?|global[_-]?)?consumer|topic)[_-]?(?=[A-Z]|(?<=[_-]))", re.IGNORECASE
+)
+"""What stands before a setting that Streams hands to a client, or to the topics that it makes."""
+_BORDER: Final = re.compile(r"[_-]|(?<=[a-z])(?=[A-Z])")
 _OF_STREAMS: Final = frozenset({"application.id", "commit.interval.ms", "num.standby.replicas", "num.stream.threads"})
 # .NET's properties of one word.
 _SINGLE_WORDS: Final = {"Acks": "acks"}
@@ -117,7 +122,8 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     known = {meant for last in lasts if (meant := setting_meant(last))}
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
-    of_streams = {} if _OF_STREAMS.isdisjoint(known) else dict.fromkeys(_OF_OTHERS, _GUARANTEE)
+    is_streams = not _OF_STREAMS.isdisjoint(known)
+    of_streams = {last: name for last in lasts if is_streams and (name := _of_streams(last))}
     parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
     found = [
         (head + dot, last, of_streams.get(last) or setting_meant(last), key, leaf)
@@ -133,6 +139,23 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
         for head, last, meant, key, leaf in found
         for name in (meant or _SINGLE_WORDS.get(last) or _by_its_library(key, by_library) or last,)
     ]
+
+
+def _of_streams(last: str) -> str:
+    """Return the setting of Kafka Streams that only its neighbors show; empty for others.
+
+    >>> _of_streams("processing_guarantee"), _of_streams("producerTransactionTimeoutMs"), _of_streams("topic_name")
+    ('processing.guarantee', 'producer.transaction.timeout.ms', '')
+    """
+    if last in _OF_OTHERS:
+        return _GUARANTEE
+    found = _OF_CLIENT.match(last) if _JOINED.fullmatch(last) else None
+    name = _by_letters().get(relaxed(last[found.end() :])) if found is not None else None
+    return "" if found is None or name is None else f"{_dots(found[1])}.{name}"
+
+
+def _dots(word: str) -> str:
+    return _BORDER.sub(".", word).lower()
 
 
 def _is_hocon(file: str, leaves: Iterable[tuple[str, Leaf]]) -> bool:

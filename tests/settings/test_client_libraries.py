@@ -76,3 +76,10 @@ def test_the_reading_names_the_library_and_no_release_of_kafka() -> None:
         "KafkaJS producer (producer.transactionalId), only some defaults known",
         "KafkaJS consumer (consumer.groupId), only some defaults known",
     ]
+
+
+@pytest.mark.parametrize("name", ["default.json", "config.yaml"])
+def test_options_apart_are_joined_within_a_config_map(name: str) -> None:
+    text = '{"kafka": {"producer": {"idempotent": true}, "send": {"acks": 1}, "client": {"clientId": "a"}}}'
+    resource = f"kind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  {name}: |\n    {text}\n    \n"
+    assert findings(("cm.yaml", resource)) == ["EOS-CFG-011 cm.yaml:5"]

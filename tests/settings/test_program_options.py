@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from eosctl.settings.command_lines import options_in
 from eosctl.settings.program_options import variables_in_options
 from eosctl.settings.tree import Leaf
 from tests.settings.test_deployment_files import findings
@@ -75,3 +76,10 @@ def test_a_flag_without_a_value_is_true() -> None:
         ("KAFKA_ENABLE_AUTO_COMMIT", "true"),
         ("KAFKA_TRANSACTIONAL_ID", "a"),
     ]
+
+
+def test_an_option_with_an_empty_value_is_read() -> None:
+    line = (
+        "java -jar pay.jar --spring.kafka.properties.ssl.endpoint.identification.algorithm= --spring.kafka.client-id=a"
+    )
+    assert [leaf.text for _, leaf in options_in(line, 1)] == ["", "a"]

@@ -137,3 +137,11 @@ def test_a_misspelled_name_below_streams_is_reported() -> None:
 def test_the_factor_of_a_default_application_is_not_a_brokers() -> None:
     text = "kafka:\n  streams:\n    default:\n      application.id: a\n      replication.factor: 1\n"
     assert only("application.yml", text, Role.STREAMS).number("replication.factor") == 1
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_beginnings_are_read_in_every_spelling(spelling: str) -> None:
+    given = {**EOS, **TIMEOUT, "topic.min.insync.replicas": "2"}
+    lines = [f"    {SPELLINGS[spelling](name)}: {value}\n" for name, value in given.items()]
+    streams = only("application.yaml", f"kafka:\n  streams:\n{''.join(lines)}", Role.STREAMS)
+    assert streams.given.keys() == given.keys()

@@ -173,11 +173,11 @@ def _common_of(path: Path, documents: Sequence[Node]) -> Path | None:
     A file without such a word is below that of an environment where this one lacks an id that the other has.
     """
     found = _OF_APPLICATION.fullmatch(path.name)
-    if found is None or found["name"] == "application" or not holds_kafka(path):
+    if found is None or found["name"] == "application":
         return None
     bases = (path.parent / f"{found['name']}-{word}{path.suffix}" for word in _COMMON)
     if (common := next((base for base in bases if base.is_file()), None)) is not None:
-        return common
+        return common if holds_kafka(common) else None
     plain = path.parent / f"{found['name']}{path.suffix}"
     if not plain.is_file() or not holds_kafka(plain):
         return None

@@ -172,3 +172,18 @@ def test_a_common_file_is_below_those_of_environments(
     tmp_path: Path, files: Mapping[str, str], expected: set[tuple[str, str, int]]
 ) -> None:
     assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-001"} == expected
+
+
+def test_the_environment_of_a_developer_is_information(tmp_path: Path) -> None:
+    files = {
+        "streams-common.properties": STREAMS + "state.dir=/var/lib/orders\n",
+        "streams-dev.properties": "bootstrap.servers=localhost:9092\nreplication.factor=1\nstate.dir=/tmp/orders\n",
+        "streams-prod.properties": "bootstrap.servers=k:9092\nreplication.factor=1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    problems = findings_of(judge(read_deployment([tmp_path]).deployment))
+    severities = {(one.check_id, Path(str(dict(one.facts)["file"])).stem): one.severity.value for one in problems}
+    assert severities["EOS-CFG-038", "streams-dev"] == severities["EOS-CFG-047", "streams-dev"] == "info"
+    assert severities["EOS-CFG-038", "streams-prod"] == "error"
+    assert not any(check == "EOS-CFG-048" for check, _ in severities)

@@ -20,6 +20,7 @@ _OF_TESTS: Final = re.compile(
     re.IGNORECASE,
 )
 """A file of a build's tests (``src/test``, ``src/integrationTest``), or the file or document of a profile for tests."""
+_LOCAL: Final = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[?::1\]?)(?::\d+)?")
 _CHECKPOINT_INTERVAL: Final = "execution.checkpointing.interval"
 _CHECKPOINT_TIMEOUT: Final = "execution.checkpointing.timeout"
 
@@ -82,13 +83,22 @@ def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator
 
 
 def concerns_tests_alone(deployment: Deployment, component: Component, value: Value) -> bool:
-    """Return whether only components of tests have a value: those of a build's tests or of a profile for tests."""
+    """Return whether only components of tests have a value: those of a build's tests or of a profile for tests.
+
+    An environment whose own file names brokers on the local host is that of a developer, and counts as one of tests.
+    """
     sharing = (one for one in deployment.of(component.role) if one.value(value.name).place == value.place)
     return _is_of_tests(component) and all(map(_is_of_tests, sharing))
 
 
 def _is_of_tests(component: Component) -> bool:
-    return any(_OF_TESTS.search(name) is not None for name in (component.place.file, component.environment))
+    return any(_OF_TESTS.search(name) for name in (component.place.file, component.environment)) or _is_local(component)
+
+
+def _is_local(component: Component) -> bool:
+    brokers = component.value("bootstrap.servers")
+    is_own = bool(component.environment) and brokers.is_given and brokers.file.endswith(component.environment)
+    return is_own and all(_LOCAL.fullmatch(one.strip()) for one in (brokers.word or "").split(","))
 
 
 def demands_idempotence(producer: Component) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import exactly_once_streams
+from eosctl.checks.configuration.clients import concerns_tests_alone, exactly_once_streams
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -45,6 +45,7 @@ def ephemeral_state_directory(case: Case) -> Iterator[Problem]:
                 streams,
                 (folder,),
                 f"state.dir is {folder.word}.",
+                severity=Severity.INFO if concerns_tests_alone(case.deployment, streams, folder) else None,
                 impact="After a restart the ids are new, old transactions time out, and all state is restored.",
                 remedy="Put state.dir on a persistent volume.",
             )

@@ -50,7 +50,7 @@ def state_directory_shared(case: Case) -> Iterator[Problem]:
             continue
         first, other = seen.setdefault((name.word, folder.word.rstrip("/")), (streams, folder))
         apart = first.place.file == streams.place.file or first.word("client.id") != streams.word("client.id")
-        if first is not streams and apart:
+        if first is not streams and apart and folder.place != other.place:
             yield problem(
                 streams,
                 (folder, other),

@@ -29,6 +29,7 @@ InspectOptions = Annotated[
             help="Maximum read rate per second, e.g. 20MiB; 50MiB if a broker runs on a directory, else unlimited.",
         ),
         second_look_after_ms=SecondLookAfter,
+        progress_file=typer.Option("--progress-file", metavar="FILE", help="File to continue an interrupted check."),
         gate=WarningGate,
     ),
 ]
@@ -37,22 +38,20 @@ InspectOptions = Annotated[
 def fsck(
     invocation: Invocation,
     request: InspectOptions,
-    repair_plan: Annotated[
-        bool, typer.Option("--repair-plan", help="Show the steps of a repair; no file is changed.")
-    ] = False,
+    repair_plan: Annotated[bool, typer.Option("--repair-plan", help="Show the repair; no file is changed.")] = False,
     *,
     result: FindingResultOptions,
 ) -> None:
     """Check the data directories of brokers.
 
     Checks logs, indexes, snapshots, checkpoints, and the transactions across them. Directories are only read. If a
-    broker is still writing to a directory, only problems found in two passes are reported.
+    broker is writing, only problems found in two passes are reported. With --progress-file, it can be continued.
 
-    Exit codes: 0 no problem, 2 bad input, 3 problems, 4 with --require-complete when a partition was not checked or a
-    transaction is undecided.
+    Exit codes: 0 no problem, 2 bad input, 3 problems, 4 with --require-complete if a part of the data was not judged.
 
     Examples:
         eosctl fsck /var/lib/kafka
+        eosctl fsck /var/lib/kafka --max-rate 20MiB --progress-file fsck.progress
         eosctl fsck broker-1/data broker-2/data broker-3/data --repair-plan
     """
     checked, found, exit_code = perform(inspect_files, request, invocation)

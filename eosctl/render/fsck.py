@@ -108,7 +108,7 @@ def fsck_view(checked: Checked) -> FsckView:
         partition_count=checked.partition_count,
         actions=action_views(checked.actions),
         suppressed=suppressed_views(diagnosis.suppressed),
-        remarks=diagnosis.remarks,
+        remarks=(*diagnosis.remarks, *filter(None, [checked.taken])),
         gaps=diagnosis.gaps,
     )
 
@@ -125,7 +125,12 @@ def render_fsck(checked: Checked, *, wide: bool, style: Style = PLAIN) -> str:
         style,
         empty=f"{state}: {count_text(checked.partition_count, 'partition')}.",
     )
-    blocks = [*_consequences(items), *first_blocks(checked.actions), *suppressed_blocks(checked.diagnosis)]
+    blocks = [
+        *_taken(checked),
+        *_consequences(items),
+        *first_blocks(checked.actions),
+        *suppressed_blocks(checked.diagnosis),
+    ]
     return text + (render_page(blocks, style) if blocks else "")
 
 
@@ -161,8 +166,9 @@ def _consequences(items: Iterable[FsckItem]) -> Iterator[Block]:
 def render_repair_plan(checked: Checked, style: Style = PLAIN) -> str:
     """Render the steps that repair what was found, one block a kind with its files; nothing is carried out."""
     wanted = [item for item in fsck_items(checked) if item.severity != FsckSeverity.INFO]
+    taken = _taken(checked)
     if not wanted:
-        return render_page([Line("Nothing needs repair."), *suppressed_blocks(checked.diagnosis)], style)
+        return render_page([Line("Nothing needs repair."), *taken, *suppressed_blocks(checked.diagnosis)], style)
     blocks: list[Block] = [
         Line(f"Repair plan for {count_text(len(wanted), 'finding')}. Nothing has been changed; copy the files first.")
     ]
@@ -170,4 +176,8 @@ def render_repair_plan(checked: Checked, style: Style = PLAIN) -> str:
         files = dict.fromkeys(f"{item.directory}/{item.file}".rstrip("/") for item in wanted if item.kind == kind)
         blocks += [Line(""), Line(f"{number}. {kind}", "bold"), *(Field("file", file) for file in files)]
         blocks += [Field("do", CONSEQUENCES[kind].repair), Field("why", CONSEQUENCES[kind].effect)]
-    return render_page([*blocks, *suppressed_blocks(checked.diagnosis)], style)
+    return render_page([*blocks, *taken, *suppressed_blocks(checked.diagnosis)], style)
+
+
+def _taken(checked: Checked) -> list[Block]:
+    return [Line(checked.taken)] if checked.taken else []

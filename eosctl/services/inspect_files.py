@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import msgspec
 from eosctl.analysis.fsck.diagnosis import diagnose_data_dirs
 from eosctl.capacity.quantities import QuantityError, parse_bytes
 from eosctl.collect.data_dirs import LIVE_BYTES_PER_S, inspect_data_dirs, is_in_use
+from eosctl.collect.fsck_progress import FsckProgressFile
 from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.findings.finding import Finding
 from eosctl.findings.fsck.checked import Checked
@@ -33,12 +35,14 @@ class InspectRequest(msgspec.Struct, frozen=True):
             above them.
         max_rate: Maximum bytes read per second, e.g. ``20MiB``; None for 50 MiB if a broker runs, else unlimited.
         second_look_after_ms: The pause before the second pass, if a broker is writing, in milliseconds.
+        progress_file: Keeps the progress, so that an interrupted check continues there; None for no file.
         gate: The demands on the exit code; by default, warnings and worse fail the run.
     """
 
     directories: tuple[Path, ...]
     max_rate: str | None = None
     second_look_after_ms: int = 2_000
+    progress_file: Path | None = None
     gate: GateOptions = GateOptions()
 
 
@@ -57,9 +61,10 @@ def inspect_files(
 
     Raises:
         UsageError: The rate is not a size, or a directory does not exist, contains no partition, or belongs to another
-            cluster than the others.
+            cluster than the others; or the progress is not that of this check.
         ConfigFileError: The rules or the baseline cannot be read.
-        EosctlError: A file cannot be read.
+        EosctlError: A file cannot be read, or the progress cannot be written.
+        KeyboardInterrupt: The user pressed Ctrl-C; a remark names the file with the progress.
     """
     gate = read_gate(request.gate, Severity.WARNING, has_score=False)
     rate = None if request.max_rate is None else _rate(request.max_rate)
@@ -69,7 +74,8 @@ def inspect_files(
         _refuse_two_clusters(surveyed)
         read = _reader(rate, surveyed, stopwatch)
         pause_s = request.second_look_after_ms / 1000
-        found = inspect_data_dirs(surveyed, read, lambda: stopwatch.pause_s(pause_s), callbacks.progress)
+        with _progress(request.progress_file, surveyed, callbacks) as progress:
+            found = inspect_data_dirs(surveyed, read, lambda: stopwatch.pause_s(pause_s), callbacks.progress, progress)
     except OSError as error:
         raise EosctlError(
             f"Cannot read {error.filename}.",
@@ -87,7 +93,16 @@ def inspect_files(
     diagnosis = without_suppressed(everything, gate, now_ms)
     directories = count_text(len(surveyed), "data directory", "data directories")
     about = f"Read: {count_text(found.partition_count, 'replica')} in {directories}."
-    checked = Checked(diagnosis, tuple(found.findings), found.partition_count, now_ms, (about,))
+    taken = "" if progress is None else progress.taken.text
+    abouts = (about, taken) if taken else (about,)
+    checked = Checked(
+        diagnosis=diagnosis,
+        found=tuple(found.findings),
+        partition_count=found.partition_count,
+        generated_at_ms=now_ms,
+        about=abouts,
+        taken=taken,
+    )
     return InspectedFiles(checked, everything.findings, judge_run(diagnosis, gate.gate).exit_code)
 
 
@@ -96,6 +111,24 @@ def _reader(bytes_per_s: int | None, surveyed: Sequence[DataDirFacts], stopwatch
     if bytes_per_s is None and not is_in_use(surveyed):
         return os.pread
     return ThrottledReader(bytes_per_s or LIVE_BYTES_PER_S, *stopwatch).read
+
+
+@contextmanager
+def _progress(
+    path: Path | None, surveyed: Sequence[DataDirFacts], callbacks: Callbacks
+) -> Iterator[FsckProgressFile | None]:
+    """Give the file with the progress: saved when the check ends early, and removed when it is complete."""
+    if path is None:
+        yield None
+        return
+    progress = FsckProgressFile(path, [facts.path for facts in surveyed], callbacks.now_ms())
+    try:
+        yield progress
+    except BaseException:
+        progress.save()
+        callbacks.remark(f"progress saved to {path}: the same command continues there")
+        raise
+    progress.remove()
 
 
 def _distinct(directories: Sequence[Path]) -> list[Path]:

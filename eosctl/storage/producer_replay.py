@@ -6,7 +6,7 @@ origin replication). Invalid sequences are not rejected here: callers that judge
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -36,15 +36,23 @@ class ProducerReplay:
 
     __slots__ = ("_open", "producers")
 
-    def __init__(self, entries: Iterable[ProducerSnapshotEntry] = ()) -> None:
-        """Start from the entries of a snapshot, or empty at the start of a log."""
+    def __init__(
+        self, entries: Iterable[ProducerSnapshotEntry] = (), open_transactions: Mapping[int, int] | None = None
+    ) -> None:
+        """Start from the entries of a snapshot, or empty at the start of a log.
+
+        Args:
+            entries: The producers.
+            open_transactions: As that attribute of an earlier replay; None to take them from the entries.
+        """
         self.producers: dict[int, ProducerSnapshotEntry] = {entry.producer_id: entry for entry in entries}
         # Open transactions by producer id. Later ones start at higher offsets, so the first is the earliest.
         began = sorted(
             (entry for entry in self.producers.values() if entry.current_txn_first_offset >= 0),
             key=attrgetter("current_txn_first_offset"),
         )
-        self._open = {entry.producer_id: entry.current_txn_first_offset for entry in began}
+        began_at = {entry.producer_id: entry.current_txn_first_offset for entry in began}
+        self._open = began_at if open_transactions is None else dict(open_transactions)
 
     @property
     def first_open_offset(self) -> int | None:

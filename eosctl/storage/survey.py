@@ -16,6 +16,7 @@ from eosctl.storage import offset_index, time_index
 from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint, read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.file_lock import LockState, read_lock_state
+from eosctl.storage.file_print import FilePrint, file_print
 from eosctl.storage.index_file import IndexFile, read_index_file
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.storage.names import (
@@ -97,6 +98,7 @@ class PartitionFacts(NamedTuple):
         leftovers: Files of interrupted or delayed work.
         indexes_without_log: Live index files whose log is absent.
         topic_id: The topic's id by `partition.metadata`, 16 bytes; None if unknown.
+        prints: What shows later that a file has not changed, taken before it was read; empty unless wanted.
     """
 
     name: str
@@ -108,6 +110,7 @@ class PartitionFacts(NamedTuple):
     leftovers: tuple[SegmentFile, ...]
     indexes_without_log: tuple[SegmentFile, ...]
     topic_id: bytes | None = None
+    prints: tuple[tuple[SegmentFile, FilePrint], ...] = ()
 
 
 class DataDirFacts(NamedTuple):
@@ -193,12 +196,13 @@ def is_without_files(facts: PartitionFacts) -> bool:
     return not has_files and facts.epochs is None and facts.metadata is None and facts.topic_id is None
 
 
-def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
+def survey_partition(path: Path, read: Read = os.pread, *, is_printed: bool = False) -> PartitionFacts:
     """Read the small files of a partition directory.
 
     Args:
         path: The directory.
         read: Reads the logs when they are streamed.
+        is_printed: Whether to take the prints of the files.
 
     Raises:
         OSError: The directory cannot be read.
@@ -208,6 +212,7 @@ def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
         raise ValueError(path.name)
     files = sorted(found for child in path.iterdir() if (found := parse_segment_file(child.name)) is not None)
     live = [file for file in files if file.state is FileState.LIVE]
+    prints = tuple((file, file_print(path / file.name)) for file in live) if is_printed else ()
     logs = [file.offset for file in live if file.suffix is Suffix.LOG]
     known = set(logs)
     metadata = path / PARTITION_METADATA
@@ -227,6 +232,7 @@ def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
             file for file in live if file.suffix is not Suffix.PRODUCER_SNAPSHOT and file.offset not in known
         ),
         topic_id=identity if isinstance(identity, bytes) else None,
+        prints=prints,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.notes import Notes
@@ -15,20 +15,25 @@ _SEQUENCES: Final = 1 << 31
 _REMEMBERED: Final = 5
 
 
+@dataclass(slots=True)
 class OffsetOrder:
-    """Checks the order of a partition's offsets."""
+    """Checks the order of a partition's offsets.
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self.next_offset: int | None = None
-        self.compacted_to = 0
-        self.last_gap_end = 0
+    Attributes:
+        next_offset: The offset that the next batch has if none is missing; None if anything may follow.
+        compacted_to: Up to which offset batches show traces of the cleaner.
+        last_gap_end: Where the last gap ends.
+    """
 
-    def start_segment(self, base_offset: int, file: str) -> None:
+    next_offset: int | None = None
+    compacted_to: int = 0
+    last_gap_end: int = 0
+
+    def start_segment(self, base_offset: int, file: str, notes: Notes) -> None:
         """Compare a segment's first offset with the end of the previous one."""
         due = self.next_offset
         if due is not None and base_offset > due:
-            self._notes.add(
+            notes.add(
                 "segment-gap",
                 f"offsets {due}-{base_offset - 1} are missing between two segments",
                 file,
@@ -38,12 +43,12 @@ class OffsetOrder:
             self.last_gap_end = base_offset
             self.next_offset = base_offset
 
-    def follow(self, batch: LogBatch, file: str, segment_base: int) -> bool:
+    def follow(self, batch: LogBatch, file: str, segment_base: int, notes: Notes) -> bool:
         """Compare a batch with the previous ones; return whether it is in order."""
         header, due = batch.header, self.next_offset
         floor = segment_base if due is None else max(due, segment_base)
         if header.base_offset < floor:
-            self._notes.add(
+            notes.add(
                 "offset-not-monotonic",
                 f"the batch at position {batch.position} starts at offset {header.base_offset}; "
                 f"{floor} or later was expected",
@@ -54,7 +59,7 @@ class OffsetOrder:
             self.next_offset = None
             return False
         if due is not None and header.base_offset > due:
-            self._notes.add(
+            notes.add(
                 "offset-gap",
                 f"offsets {due}-{header.base_offset - 1} are missing before the batch at position {batch.position}",
                 file,
@@ -73,20 +78,29 @@ class OffsetOrder:
         self.next_offset = None
 
 
+@dataclass(slots=True)
+class SeenEpochs:
+    """The leader epochs of the batches so far, and those that were reported."""
+
+    found: set[int] = field(default_factory=set)
+    reported: set[int] = field(default_factory=set)
+
+
 class EpochOrder:
     """Compares the leader epochs of batches with the partition's checkpoint."""
 
-    def __init__(self, notes: Notes, epochs: list[EpochStart] | None, log_start_offset: int | None) -> None:
+    def __init__(
+        self, notes: Notes, epochs: list[EpochStart] | None, log_start_offset: int | None, seen: SeenEpochs
+    ) -> None:
         """Load the checkpoint; epochs from before the log start offset (None: unknown) are no longer in it."""
         self._notes = notes
+        self._seen, self._reported = seen.found, seen.reported
         self._log_start = log_start_offset if log_start_offset is not None or not epochs else epochs[0].start_offset
         self._epochs = epochs or []
         self._starts = {entry.epoch: entry.start_offset for entry in self._epochs}
         self._ends = {
             entry.epoch: after.start_offset for entry, after in zip(self._epochs, self._epochs[1:], strict=False)
         }
-        self._seen: set[int] = set()
-        self._told: set[int] = set()
 
     def follow(self, batch: LogBatch, file: str) -> None:
         """Check a batch's epoch."""
@@ -96,7 +110,7 @@ class EpochOrder:
         if epoch in self._seen and epoch not in self._ends:
             return
         self._seen.add(epoch)
-        if epoch < 0 or not self._epochs or epoch in self._told:
+        if epoch < 0 or not self._epochs or epoch in self._reported:
             return
         start, end = self._starts.get(epoch), self._ends.get(epoch)
         if start is None:
@@ -107,7 +121,7 @@ class EpochOrder:
             what = f"the checkpoint has it end before {end}"
         else:
             return
-        self._told.add(epoch)
+        self._reported.add(epoch)
         self._notes.add(
             "leader-epoch-mismatch",
             f"the batch at offset {header.base_offset} carries leader epoch {epoch}; {what}",
@@ -141,7 +155,7 @@ class EpochOrder:
                 return
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """A batch of a producer: its sequences and first offset."""
 
     first: int
@@ -149,42 +163,47 @@ class _Run(NamedTuple):
     offset: int
 
 
+@dataclass(slots=True)
 class SequenceOrder:
-    """Checks the sequences of each producer, as a broker does for appends."""
+    """Checks the sequences of each producer, as a broker does for appends.
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._epochs: dict[int, int] = {}
-        self._runs: dict[int, deque[_Run]] = {}
-        self._also_due: dict[int, int] = {}
+    Attributes:
+        epochs: The newest epoch by producer id.
+        runs: The last batches by producer id.
+        also_due: A sequence that may follow too, after a gap.
+    """
+
+    epochs: dict[int, int] = field(default_factory=dict)
+    runs: dict[int, list[Run]] = field(default_factory=dict)
+    also_due: dict[int, int] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Reset all producers, because batches are missing."""
-        self._runs.clear()
-        self._epochs.clear()
-        self._also_due.clear()
+        self.runs.clear()
+        self.epochs.clear()
+        self.also_due.clear()
 
-    def follow(self, batch: LogBatch, file: str) -> bool:
+    def follow(self, batch: LogBatch, file: str, notes: Notes) -> bool:
         """Compare a batch with the producer's last ones; return whether it is new."""
         header = batch.header
         producer_id = header.producer_id
         if producer_id < 0:
             return True
-        if self._epochs.get(producer_id) != header.producer_epoch:
-            is_new = producer_id in self._epochs and header.producer_epoch > self._epochs[producer_id]
-            self._epochs[producer_id] = header.producer_epoch
-            self._runs[producer_id] = deque(maxlen=_REMEMBERED)
-            self._also_due.pop(producer_id, None)
+        if self.epochs.get(producer_id) != header.producer_epoch:
+            is_new = producer_id in self.epochs and header.producer_epoch > self.epochs[producer_id]
+            self.epochs[producer_id] = header.producer_epoch
+            self.runs[producer_id] = []
+            self.also_due.pop(producer_id, None)
             if is_new and not header.is_control and header.base_sequence > 0:
-                self._report_gap(batch, file, 0, header.base_offset)
+                _report_gap(batch, file, 0, header.base_offset, notes)
         if header.is_control or header.base_sequence < 0:
             return True
-        runs = self._runs[producer_id]
-        run = _Run(header.base_sequence, header.last_sequence, header.base_offset)
+        runs = self.runs[producer_id]
+        run = Run(header.base_sequence, header.last_sequence, header.base_offset)
         if runs and not self._continues(header, runs[-1]):
             again = next((known for known in runs if known[:2] == run[:2]), None)
             if again is not None:
-                self._notes.add(
+                notes.add(
                     "duplicate-batch",
                     f"producer {producer_id} epoch {header.producer_epoch} sequence {run.first} appears at offset "
                     f"{again.offset} and again at {run.offset}",
@@ -197,27 +216,30 @@ class SequenceOrder:
                 )
                 return False
             due = (runs[-1].last + 1) % _SEQUENCES
-            self._report_gap(batch, file, due, runs[-1].offset)
+            _report_gap(batch, file, due, runs[-1].offset, notes)
             # Either this batch has a wrong sequence, or a previous one is missing: the next may continue after either.
-            self._also_due[producer_id] = (due + header.last_offset_delta + 1) % _SEQUENCES
+            self.also_due[producer_id] = (due + header.last_offset_delta + 1) % _SEQUENCES
         else:
-            self._also_due.pop(producer_id, None)
+            self.also_due.pop(producer_id, None)
         runs.append(run)
+        if len(runs) > _REMEMBERED:
+            del runs[0]
         return True
 
-    def _continues(self, header: BatchHeader, last: _Run) -> bool:
-        return header.base_sequence in ((last.last + 1) % _SEQUENCES, self._also_due.get(header.producer_id))
+    def _continues(self, header: BatchHeader, last: Run) -> bool:
+        return header.base_sequence in ((last.last + 1) % _SEQUENCES, self.also_due.get(header.producer_id))
 
-    def _report_gap(self, batch: LogBatch, file: str, due: int, since: int) -> None:
-        header = batch.header
-        self._notes.add(
-            "sequence-gap",
-            f"producer {header.producer_id} epoch {header.producer_epoch}: sequence {header.base_sequence} at offset "
-            f"{header.base_offset} where {due} was expected",
-            file,
-            since=since,
-            position=batch.position,
-            offset=header.base_offset,
-            producer_id=header.producer_id,
-            producer_epoch=header.producer_epoch,
-        )
+
+def _report_gap(batch: LogBatch, file: str, due: int, since: int, notes: Notes) -> None:
+    header = batch.header
+    notes.add(
+        "sequence-gap",
+        f"producer {header.producer_id} epoch {header.producer_epoch}: sequence {header.base_sequence} at offset "
+        f"{header.base_offset} where {due} was expected",
+        file,
+        since=since,
+        position=batch.position,
+        offset=header.base_offset,
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+    )

@@ -7,7 +7,8 @@ from typing import Final
 
 from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
 from eosctl.analysis.fsck.offsets_log import OffsetsLog, judge_offsets
-from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC, PartitionCheck, PartitionReport
+from eosctl.analysis.fsck.partition import PartitionCheck, PartitionReport
+from eosctl.analysis.fsck.progress import NOTHING_KEPT, OFFSETS_TOPIC, STATE_TOPIC, ProgressKeeper
 from eosctl.analysis.fsck.replicas import Replica, compare_replicas
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
@@ -34,7 +35,9 @@ class DataSetCheck:
     group, the open transactions, and the end and digest of each log.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: ProgressKeeper = NOTHING_KEPT) -> None:
+        """Start with a keeper of the progress of partitions."""
+        self._keeper = keeper
         self._newest: dict[TopicPartition, PartitionReport] = {}
         self._states: dict[int, tuple[tuple[int, int], StateLog]] = {}
         self._state_directory = ""
@@ -108,12 +111,8 @@ class DataSetCheck:
     ) -> PartitionReport:
         self.partition_count += 1
         number = facts.partition.partition
-        entries: StateLog | OffsetsLog | None = None
-        if facts.partition.topic == STATE_TOPIC:
-            entries = StateLog({number})
-        elif facts.partition.topic == OFFSETS_TOPIC:
-            entries = OffsetsLog()
-        report = PartitionCheck(directory, facts, cleaned_to, log_start, entries).run()
+        check = PartitionCheck(directory, facts, cleaned_to, log_start, self._keeper)
+        report, entries = check.run(), check.entries
         rank = (report.last_epoch, report.end_offset)
         if entries is not None and report.damaged_at is not None:
             entries.damaged.add(number)

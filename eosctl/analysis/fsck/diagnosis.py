@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from eosctl.analysis.fsck.data_set import UNCHECKED
-from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC
+from eosctl.analysis.fsck.progress import OFFSETS_TOPIC, STATE_TOPIC
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.fsck.checked import finding_of

@@ -11,16 +11,17 @@ from eosctl.model.fsck import FsckFinding, FsckSeverity
 ERROR, WARNING, INFO = FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO
 #: Findings of one partition that are kept; a file full of noise must not fill the memory.
 _MOST_FINDINGS = 10_000
+#: A finding, and the first offset that its verdict depends on; None if it holds wherever the cleaner has been.
+Note = tuple[FsckFinding, int | None]
 
 
 class Notes:
     """Findings of one partition."""
 
-    def __init__(self, directory: str, partition: str) -> None:
-        """Name the data directory and the partition's directory in it."""
+    def __init__(self, directory: str, partition: str, kept: list[Note] | None = None) -> None:
+        """Name the data directory and the partition's directory in it, and give the notes of an earlier run."""
         self._blank = FsckFinding("", INFO, "", directory=directory, partition=partition)
-        self._kept: list[tuple[FsckFinding, int | None]] = []
-        self.dropped = 0
+        self.kept: list[Note] = [] if kept is None else kept
 
     def add(
         self,
@@ -42,13 +43,12 @@ class Notes:
             since: First offset that the verdict depends on. It is dropped when the cleaner has been there.
             where: Further fields of the finding.
         """
-        if len(self._kept) >= _MOST_FINDINGS:
-            self.dropped += 1
+        if len(self.kept) >= _MOST_FINDINGS:
             return
         path = f"{self._blank.partition}/{file}" if file else ""
         found = replace(self._blank, kind=kind, message=message, file=path, severity=severity, **where)
-        self._kept.append((found, since))
+        self.kept.append((found, since))
 
     def findings(self, cleaned_to: int) -> list[FsckFinding]:
         """Return what holds, knowing up to which offset the log was compacted."""
-        return [finding for finding, since in self._kept if since is None or since >= cleaned_to]
+        return [finding for finding, since in self.kept if since is None or since >= cleaned_to]

@@ -6,14 +6,19 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.fsck.continuity import EpochOrder, OffsetOrder, SequenceOrder
+from eosctl.analysis.fsck.continuity import EpochOrder
 from eosctl.analysis.fsck.indexes import OffsetIndexCheck, TimeIndexCheck
-from eosctl.analysis.fsck.markers import BareMarkers
 from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
-from eosctl.analysis.fsck.offsets_log import OffsetsLog
+from eosctl.analysis.fsck.progress import (
+    NOTHING_KEPT,
+    OFFSETS_TOPIC,
+    STATE_TOPIC,
+    ProgressKeeper,
+    TransactionStart,
+    begin_progress,
+)
 from eosctl.analysis.fsck.replicas import LogPrint
 from eosctl.analysis.fsck.snapshots import check_last_snapshot, check_snapshot, note_unreadable
-from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
@@ -30,8 +35,6 @@ from eosctl.storage.survey import PartitionFacts, SegmentFacts, Unreadable
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
-STATE_TOPIC: Final = "__transaction_state"
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 #: The coordinator writes every batch of a group's offsets with sequence 0.
 WITHOUT_SEQUENCES: Final = frozenset({OFFSETS_TOPIC})
 COMPACTED_TOPICS: Final = frozenset({STATE_TOPIC, OFFSETS_TOPIC, "__share_group_state"})
@@ -74,7 +77,6 @@ class PartitionReport(msgspec.Struct, frozen=True):
         batches: What its batches are, up to the first damage.
         findings: What is wrong.
         open_txns: Transactions that no marker has ended.
-        dropped: How many findings were too many to keep.
     """
 
     partition: TopicPartition
@@ -86,16 +88,6 @@ class PartitionReport(msgspec.Struct, frozen=True):
     batches: LogPrint
     findings: list[FsckFinding] = msgspec.field(default_factory=list)
     open_txns: list[OpenTxn] = msgspec.field(default_factory=list)
-    dropped: int = 0
-
-
-class _Start(NamedTuple):
-    """The first offset of a producer's open transaction."""
-
-    file: str
-    position: int
-    offset: int
-    epoch: int
 
 
 class PartitionCheck:
@@ -107,7 +99,7 @@ class PartitionCheck:
         facts: PartitionFacts,
         cleaned_to: int | None = None,
         log_start_offset: int | None = None,
-        entries: StateLog | OffsetsLog | None = None,
+        keeper: ProgressKeeper = NOTHING_KEPT,
     ) -> None:
         """Prepare for a partition.
 
@@ -116,68 +108,67 @@ class PartitionCheck:
             facts: The partition's small files.
             cleaned_to: The log's offset in the cleaner's checkpoint; None when it has none.
             log_start_offset: The log start offset in the checkpoint; None when it has none.
-            entries: Takes the records of a partition of a coordinator's topic.
+            keeper: Gives the progress of an earlier run, and keeps that of this one.
         """
-        self._facts, self._directory, self._entries = facts, directory, entries
-        self._notes = notes = Notes(directory, facts.name)
-        self._cleaned_to = cleaned_to or 0
-        self._offsets = OffsetOrder(notes)
+        self._facts, self._directory, self._keeper = facts, directory, keeper
+        self._cleaned_to, self._log_start = cleaned_to or 0, log_start_offset
+        kept = keeper.recall(directory, facts, log_start_offset)
+        self._progress = progress = begin_progress(facts) if kept is None else kept
+        self._replay = ProducerReplay(progress.producers, progress.open_transactions)
+        self._small_notes = Notes(directory, facts.name)
+        self._notes = Notes(directory, facts.name, progress.notes)
         epochs = facts.epochs if isinstance(facts.epochs, list) else None
-        self._epochs = EpochOrder(notes, epochs, log_start_offset)
-        self._log_start = log_start_offset or 0
-        self._sequences = SequenceOrder(notes)
-        self._print = LogPrint()
-        self._bare_markers = BareMarkers(notes)
-        self._snapshots = list(facts.snapshots)
-        first = facts.segments[0].base_offset if facts.segments else 0
-        seed = next((found for offset, found in self._snapshots if offset == first and isinstance(found, list)), None)
-        self._replay = ProducerReplay(seed or ())
-        self._in_full = first == 0 or seed is not None
-        self._starts: dict[int, _Start] = {}
-        self._filled: set[int] = set()  # producers whose open transaction has records left
-        self._begun: set[int] = set()  # producers with a marker in view
-        self._damaged_at: int | None = None
-        self._gap_end = 0
-        self._log_end = first
-        self._last_epoch = -1
+        self._epochs = EpochOrder(self._notes, epochs, log_start_offset, progress.epochs)
+        self._snapshots = [one for one in facts.snapshots if one[0] > progress.compared_to]
+        self.entries = progress.commits if progress.states is None else progress.states
 
     def run(self) -> PartitionReport:
         """Read the log and report."""
         self._small_files()
-        for segment in self._facts.segments:
+        progress = self._progress
+        for segment in self._facts.segments[progress.segments :]:
             self._segment(segment)
-        self._compare_snapshots(self._log_end, at_end=True)
+            self._keep()
+        self._compare_snapshots(progress.log_end, at_end=True)
         self._finish()
         facts, cleaned_to = self._facts, self._compacted_to()
         return PartitionReport(
             partition=facts.partition,
             directory=self._directory,
-            end_offset=self._log_end,
-            last_epoch=self._last_epoch,
-            damaged_at=self._damaged_at,
-            whole_from=max(self._first_offset, self._log_start, cleaned_to, self._gap_end),
-            batches=self._print,
-            findings=self._notes.findings(cleaned_to),
+            end_offset=progress.log_end,
+            last_epoch=progress.last_epoch,
+            damaged_at=progress.damaged_at,
+            whole_from=max(self._first_offset, self._log_start or 0, cleaned_to, progress.gap_end),
+            batches=progress.batches,
+            findings=[*self._small_notes.findings(cleaned_to), *self._notes.findings(cleaned_to)],
             open_txns=[txn for txn in self._open_txns() if txn.first_offset >= cleaned_to],
-            dropped=self._notes.dropped,
         )
+
+    def _keep(self) -> None:
+        progress = self._progress
+        progress.segments += 1
+        if not self._keeper.wants(self._directory, self._facts, progress.segments):
+            return
+        progress.producers = list(self._replay.producers.values())
+        progress.open_transactions = self._replay.open_transactions
+        self._keeper.keep(self._directory, self._facts, self._log_start, progress)
 
     def _compacted_to(self) -> int:
         """Return up to which offset the cleaner has been, as far as the log was read."""
-        cleaned_to = max(self._cleaned_to, self._offsets.compacted_to)
+        cleaned_to = max(self._cleaned_to, self._progress.offsets.compacted_to)
         if self._facts.partition.topic in COMPACTED_TOPICS:
-            return max(cleaned_to, self._offsets.last_gap_end)
+            return max(cleaned_to, self._progress.offsets.last_gap_end)
         return cleaned_to
 
     # --- files on their own ----------------------------------------------------------------------------------------
 
     def _small_files(self) -> None:
-        facts, notes = self._facts, self._notes
+        facts, notes = self._facts, self._small_notes
         if facts.metadata is not None:
             notes.add("partition-metadata-malformed", facts.metadata.what, PARTITION_METADATA)
         if isinstance(facts.epochs, Unreadable):
             notes.add("checkpoint-malformed", facts.epochs.what, LEADER_EPOCH_CHECKPOINT)
-        for offset, found in self._snapshots:
+        for offset, found in facts.snapshots:
             if isinstance(found, Unreadable):
                 note_unreadable(notes, found, segment_file_name(offset, Suffix.PRODUCER_SNAPSHOT))
         for file in facts.indexes_without_log:
@@ -186,14 +177,14 @@ class PartitionCheck:
     def _leftovers(self) -> None:
         for file in self._facts.leftovers:
             kind, what = _LEFTOVERS[file.state]
-            is_due = file.state is FileState.DELETED and file.offset < self._log_end
+            is_due = file.state is FileState.DELETED and file.offset < self._progress.log_end
             self._notes.add(kind, what, file.name, severity=INFO if is_due else WARNING)
 
     # --- the log ---------------------------------------------------------------------------------------------------
 
     def _segment(self, segment: SegmentFacts) -> None:
-        notes, log = self._notes, segment.log_name
-        self._offsets.start_segment(segment.base_offset, log)
+        notes, log, progress = self._notes, segment.log_name, self._progress
+        progress.offsets.start_segment(segment.base_offset, log, notes)
         index = time_index = None
         if segment.offset_index is not None:
             name = segment_file_name(segment.base_offset, Suffix.OFFSET_INDEX)
@@ -203,29 +194,29 @@ class PartitionCheck:
             time_index = TimeIndexCheck(notes, segment.time_index, segment.base_offset, name)
         aborts: list[SeenAbort] = []
         markers: set[int] = set()
-        damage_before = self._damaged_at
+        damage_before = progress.damaged_at
         self._note_gap()
         for fact in segment.scan():
             if isinstance(fact, LogDamage):
                 self._damage(fact, segment)
                 continue
             self._batch(fact, segment, aborts, markers)
-            if self._damaged_at != damage_before:
+            if progress.damaged_at != damage_before:
                 continue
             if index is not None:
                 index.follow(fact.position, fact.header)
             if time_index is not None:
                 time_index.follow(fact.header)
-        if self._damaged_at == damage_before:
+        if progress.damaged_at == damage_before:
             for check in (index, time_index):
                 if check is not None:
                     check.finish()
-        if self._damaged_at is None:
+        if progress.damaged_at is None:
             name = segment_file_name(segment.base_offset, Suffix.TXN_INDEX)
             check_txn_index(notes, segment.txn_index, aborts, markers, name)
 
     def _damage(self, damage: LogDamage, segment: SegmentFacts) -> None:
-        offset = max(self._log_end, segment.base_offset)
+        offset = max(self._progress.log_end, segment.base_offset)
         left = segment.log_bytes - damage.position
         if damage.kind is DamageKind.ZERO_TAIL:
             # Nothing is lost: the broker had asked for the space and was killed.
@@ -243,11 +234,11 @@ class PartitionCheck:
         self._lose_track(offset)
 
     def _lose_track(self, offset: int) -> None:
-        self._damaged_at = offset
-        self._offsets.lose_track()
+        self._progress.damaged_at = offset
+        self._progress.offsets.lose_track()
 
     def _batch(self, batch: LogBatch, segment: SegmentFacts, aborts: list[SeenAbort], markers: set[int]) -> None:
-        header, log = batch.header, segment.log_name
+        header, log, progress = batch.header, segment.log_name, self._progress
         if not batch.crc_valid:
             self._notes.add(
                 "crc-mismatch",
@@ -259,63 +250,65 @@ class PartitionCheck:
             )
             self._lose_track(header.base_offset)
             # The offsets lie outside the checksum: they are as good as the batch's place in the log makes them.
-            if header.base_offset >= self._log_end:
-                self._log_end = max(self._log_end, header.next_offset)
+            if header.base_offset >= progress.log_end:
+                progress.log_end = max(progress.log_end, header.next_offset)
             return
         self._compare_snapshots(header.base_offset)
-        in_place = self._offsets.follow(batch, log, segment.base_offset)
+        progress.compared_to = max(progress.compared_to, header.base_offset)
+        in_place = progress.offsets.follow(batch, log, segment.base_offset, self._notes)
         if not in_place:
             self._lose_track(header.base_offset)
         self._note_gap()
-        in_sequence = self._damaged_at is None and self._facts.partition.topic not in WITHOUT_SEQUENCES
-        if not in_sequence or self._sequences.follow(batch, log):
+        in_sequence = progress.damaged_at is None and self._facts.partition.topic not in WITHOUT_SEQUENCES
+        if not in_sequence or progress.sequences.follow(batch, log, self._notes):
             if in_place:
                 self._epochs.follow(batch, log)
             self._follow_producer(batch, log, aborts, markers)
         # else a copy: it has the epoch of its first place, and changes nothing that is true of its producer
-        self._last_epoch = max(self._last_epoch, header.partition_leader_epoch)
-        self._log_end = max(self._log_end, header.next_offset)
-        if self._damaged_at is None:
-            self._print.add(header)
-        if self._entries is not None:
-            self._entries.follow(batch, log, self._facts.partition.partition, self._notes)
+        progress.last_epoch = max(progress.last_epoch, header.partition_leader_epoch)
+        progress.log_end = max(progress.log_end, header.next_offset)
+        if progress.damaged_at is None:
+            progress.batches.add(header)
+        if self.entries is not None:
+            self.entries.follow(batch, log, self._facts.partition.partition, self._notes)
 
     def _note_gap(self) -> None:
         """Expect nothing of producers across a gap."""
-        if self._offsets.last_gap_end != self._gap_end:
-            self._gap_end = self._offsets.last_gap_end
-            self._sequences.forget()
-            self._begun.clear()
-            self._in_full = False
+        progress = self._progress
+        if progress.offsets.last_gap_end != progress.gap_end:
+            progress.gap_end = progress.offsets.last_gap_end
+            progress.sequences.forget()
+            progress.begun.clear()
+            progress.is_in_full = False
 
     def _follow_producer(self, batch: LogBatch, log: str, aborts: list[SeenAbort], markers: set[int]) -> None:
-        header = batch.header
+        header, progress = batch.header, self._progress
         producer_id = header.producer_id
         if producer_id < 0:
             return
         marker = self._marker(batch, log) if header.is_control else None
         if header.is_control and marker is None:
             return
-        lso_is_certain = self._in_full and self._damaged_at is None
+        lso_is_certain = progress.is_in_full and progress.damaged_at is None
         is_known = producer_id in self._replay.producers
         completed = self._replay.apply(header, batch.buffer, batch.buffer_position)
         if marker is None:
             if header.is_transactional:
-                start = _Start(log, batch.position, header.base_offset, header.producer_epoch)
-                self._starts.setdefault(producer_id, start)
+                start = TransactionStart(log, batch.position, header.base_offset, header.producer_epoch)
+                progress.starts.setdefault(producer_id, start)
                 if header.records_count > 0:
-                    self._filled.add(producer_id)
+                    progress.filled.add(producer_id)
             return
         if not marker.committed:
             markers.add(header.base_offset)
         if completed is None and lso_is_certain:
-            self._bare_markers.follow(batch, log, marker, is_known=is_known)
+            progress.bare_markers.follow(batch, log, marker, is_known=is_known)
         if completed is not None and not completed.committed:
-            in_full = self._in_full or producer_id in self._begun
-            aborts.append(SeenAbort(completed, producer_id in self._filled, in_full, lso_is_certain))
-        self._begun.add(producer_id)
-        self._starts.pop(producer_id, None)
-        self._filled.discard(producer_id)
+            in_full = progress.is_in_full or producer_id in progress.begun
+            aborts.append(SeenAbort(completed, producer_id in progress.filled, in_full, lso_is_certain))
+        progress.begun.add(producer_id)
+        progress.starts.pop(producer_id, None)
+        progress.filled.discard(producer_id)
 
     def _marker(self, batch: LogBatch, log: str) -> EndTxnMarker | None:
         """Return the marker in a control batch; None in one that the cleaner has emptied, or of another kind."""
@@ -341,36 +334,40 @@ class PartitionCheck:
         In a compacted log only the one at the end can be compared: the cleaner keeps each producer's last batch, if
         need be without records, but not those before it.
         """
+        progress = self._progress
         while self._snapshots and self._snapshots[0][0] <= offset:
             at, found = self._snapshots.pop(0)
-            if isinstance(found, list) and self._damaged_at is None and at > self._first_offset:
+            if isinstance(found, list) and progress.damaged_at is None and at > self._first_offset:
                 name = segment_file_name(at, Suffix.PRODUCER_SNAPSHOT)
-                begun = None if self._in_full else frozenset(self._begun)
+                begun = None if progress.is_in_full else frozenset(progress.begun)
                 cleaned_to = self._compacted_to()
                 if at_end and at == offset and cleaned_to:
                     check_last_snapshot(self._notes, found, self._replay.producers, cleaned_to, name)
                 else:
-                    check_snapshot(self._notes, found, self._replay.producers, begun, self._gap_end, name)
+                    check_snapshot(self._notes, found, self._replay.producers, begun, progress.gap_end, name)
 
     @property
     def _first_offset(self) -> int:
         return self._facts.segments[0].base_offset if self._facts.segments else 0
 
     def _finish(self) -> None:
+        progress = self._progress
         for at, _ in self._snapshots:
-            what = f"the snapshot is of offset {at}, the readable log ends at {self._log_end}"
+            what = f"the snapshot is of offset {at}, the readable log ends at {progress.log_end}"
             name = segment_file_name(at, Suffix.PRODUCER_SNAPSHOT)
             self._notes.add("snapshot-beyond-log", what, name, severity=WARNING)
         self._leftovers()
-        self._bare_markers.finish()
-        if self._damaged_at is None:
-            self._epochs.finish(max(self._first_offset, self._log_start), self._log_end, LEADER_EPOCH_CHECKPOINT)
+        progress.bare_markers.finish(self._notes)
+        if progress.damaged_at is None:
+            self._epochs.finish(
+                max(self._first_offset, self._log_start or 0), progress.log_end, LEADER_EPOCH_CHECKPOINT
+            )
 
     def _open_txns(self) -> list[OpenTxn]:
-        found = []
+        found, progress = [], self._progress
         for producer_id, first_offset in self._replay.open_transactions.items():
             first_log = self._facts.segments[0].log_name
-            start = self._starts.get(producer_id) or _Start(
+            start = progress.starts.get(producer_id) or TransactionStart(
                 first_log, 0, first_offset, self._replay.producers[producer_id].producer_epoch
             )
             found.append(
@@ -382,8 +379,8 @@ class PartitionCheck:
                     first_offset=first_offset,
                     producer_id=producer_id,
                     producer_epoch=start.epoch,
-                    is_certain=first_offset >= self._gap_end
-                    and (self._damaged_at is None or first_offset > self._damaged_at),
+                    is_certain=first_offset >= progress.gap_end
+                    and (progress.damaged_at is None or first_offset > progress.damaged_at),
                 )
             )
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.notes import ERROR, WARNING
@@ -25,28 +26,31 @@ class EpochEnd(NamedTuple):
     end_offset: int
 
 
+@dataclass(slots=True)
 class LogPrint:
     """What a replica's batches are, in little memory however long the log is.
 
     Followers copy batches as they are, so the offset, leader epoch and checksum of each are the same everywhere. They
     are summed up by stretches of offsets, which double in length whenever there are too many.
+
+    Attributes:
+        shift: A stretch has two to the power of this offsets.
+        sums: The sum of each stretch.
+        epochs: The leader epochs, each with its first offset.
     """
 
-    __slots__ = ("_shift", "_sums", "epochs")
-
-    def __init__(self) -> None:
-        self._shift = 0
-        self._sums: dict[int, int] = {}
-        self.epochs: list[EpochStart] = []
+    shift: int = 0
+    sums: dict[int, int] = field(default_factory=dict)
+    epochs: list[EpochStart] = field(default_factory=list)
 
     def add(self, header: BatchHeader) -> None:
         """Take in the next batch."""
         epoch = header.partition_leader_epoch
         if not self.epochs or epoch > self.epochs[-1].epoch:
             self.epochs.append(EpochStart(epoch, header.base_offset))
-        self._put(header.base_offset >> self._shift, hash((header.base_offset, epoch, header.crc)))
-        while len(self._sums) > _MOST_STRETCHES:
-            self._lengthen(self._shift + 1)
+        self._put(header.base_offset >> self.shift, hash((header.base_offset, epoch, header.crc)))
+        while len(self.sums) > _MOST_STRETCHES:
+            self._lengthen(self.shift + 1)
 
     def first_difference(self, other: LogPrint, start: int, end: int) -> tuple[int, int] | None:
         """Return the first and last offset of the first range that differs, None when none does.
@@ -56,12 +60,12 @@ class LogPrint:
             start: First offset that both must have.
             end: First offset that one of them may not have.
         """
-        shift = max(self._shift, other._shift)
+        shift = max(self.shift, other.shift)
         self._lengthen(shift)
         other._lengthen(shift)
-        for stretch in sorted(self._sums.keys() | other._sums.keys()):
+        for stretch in sorted(self.sums.keys() | other.sums.keys()):
             first, behind = stretch << shift, (stretch + 1) << shift
-            if start <= first and behind <= end and self._sums.get(stretch) != other._sums.get(stretch):
+            if start <= first and behind <= end and self.sums.get(stretch) != other.sums.get(stretch):
                 return first, behind - 1
         return None
 
@@ -79,12 +83,12 @@ class LogPrint:
         return None
 
     def _put(self, stretch: int, value: int) -> None:
-        self._sums[stretch] = (self._sums.get(stretch, 0) + value) & _MASK
+        self.sums[stretch] = (self.sums.get(stretch, 0) + value) & _MASK
 
     def _lengthen(self, shift: int) -> None:
-        by, sums = shift - self._shift, self._sums
+        by, sums = shift - self.shift, self.sums
         if by:
-            self._shift, self._sums = shift, {}
+            self.shift, self.sums = shift, {}
             for stretch, value in sums.items():
                 self._put(stretch >> by, value)
 

@@ -30,6 +30,7 @@ class Checked(NamedTuple):
         partition_count: How many replicas were read.
         generated_at_ms: The time of the check, ms since the epoch.
         about: What was read, one sentence a line.
+        taken: What was taken from an interrupted run instead; empty if nothing was.
     """
 
     diagnosis: Diagnosis
@@ -37,6 +38,7 @@ class Checked(NamedTuple):
     partition_count: int
     generated_at_ms: int
     about: tuple[str, ...] = ()
+    taken: str = ""
 
     @property
     def counted(self) -> tuple[FsckFinding, ...]:

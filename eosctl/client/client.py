@@ -15,8 +15,8 @@ from eosctl.client.diagnosis import TlsHandshakeFailed
 from eosctl.client.metadata import ClusterMetadata
 from eosctl.client.negotiation import BrokerVersions
 from eosctl.client.opening import opened_in_turn
-from eosctl.client.outcome import Failure, Outcome, error_of, failure_for_code, failure_for_error, known_error
-from eosctl.client.pool import Pool
+from eosctl.client.outcome import Failure, Outcome, error_of, failure_for_code, failure_for_error, may_appear
+from eosctl.client.pool import Pace, Pool
 from eosctl.client.ports import Connector
 from eosctl.client.routing import Router
 from eosctl.client.session import RebootstrapRequired, Session
@@ -90,6 +90,7 @@ class Client:
         self._pool = Pool(config, connector, tls)
         # A broker answers a connection's requests in order: those that wait for the controller have their own.
         self._forwarding = Pool(config, connector, tls)
+        self._pace = Pace(config.requests_per_second)
         self._router = Router(self._ask_any)
         # Brokers that did not answer when they were last asked; others go before them.
         self._silent: set[Endpoint] = set()
@@ -189,6 +190,7 @@ class Client:
         self._check_allowed(api_key)
         deadline = self._deadline()
         node_id = await self._router.node_id(destination, deadline)
+        await self._pace.turn(await self._router.endpoint(node_id, deadline))
         if not self._pool.is_open(await self._router.endpoint(node_id, deadline)):
             self._router.forget(destination)  # The broker may have closed the connection since it is not the leader.
             node_id = await self._router.node_id(destination, deadline)
@@ -259,7 +261,7 @@ class Client:
         missing = list(dict.fromkeys(keys))
         while missing:
             found |= await self._router.ask_coordinators(kind, missing, deadline)
-            missing = [key for key in missing if _may_appear(found[key])]
+            missing = [key for key in missing if may_appear(found[key])]
             if deadline.remaining_ms() <= _TIME_FOR_ATTEMPT * backoff_ms:
                 break
             if missing:
@@ -296,6 +298,7 @@ class Client:
         except BrokerError as error:
             return failure_for_error(error)
         try:
+            await self._pace.turn(endpoint)
             answer = await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
         except RequestTimedOut as error:
             self._silent.add(endpoint)
@@ -317,6 +320,7 @@ class Client:
                 try:
                     if isinstance(session, EosctlError):
                         raise session
+                    await self._pace.turn(endpoint)
                     answer = await session.request(
                         api_key, message, self._for_one_request(deadline), floor=floor, cap=cap
                     )
@@ -382,13 +386,6 @@ class Client:
     async def _back_off(self, backoff_ms: float) -> float:
         await asyncio.sleep(backoff_ms / 1000 * self._chance.uniform(0.8, 1.2))
         return min(backoff_ms * 2, _MAX_BACKOFF_MS)
-
-
-def _may_appear(outcome: Outcome[int]) -> bool:
-    return isinstance(outcome, Failure) and known_error(outcome.error_code) in (
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    )
 
 
 def _no_broker_answered(problems: Sequence[EosctlError]) -> EosctlError:

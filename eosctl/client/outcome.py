@@ -80,6 +80,14 @@ def _error_codes(message: Any) -> Iterator[int]:
                     yield from _error_codes(item)
 
 
+def may_appear(outcome: Outcome[int]) -> bool:
+    """Return whether a coordinator that was not found may be there soon."""
+    return isinstance(outcome, Failure) and known_error(outcome.error_code) in (
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    )
+
+
 def known_error(code: int) -> ErrorCode:
     """Return Kafka's error for a code; unknown codes of a newer broker become UNKNOWN_SERVER_ERROR."""
     try:

@@ -1,4 +1,4 @@
-"""Open connections, one per endpoint, shared by all requests."""
+"""Open connections, one per endpoint, shared by all requests, and the pace of requests to each."""
 
 from __future__ import annotations
 
@@ -93,3 +93,25 @@ class Pool:
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
+
+
+class Pace:
+    """Gives each request to a broker its turn, at equal intervals.
+
+    Args:
+        requests_per_second: The limit for each broker; None for no limit.
+    """
+
+    def __init__(self, requests_per_second: float | None) -> None:
+        self._interval_s = 0.0 if requests_per_second is None else 1 / requests_per_second
+        self._free_at: dict[Endpoint, float] = {}
+
+    async def turn(self, endpoint: Endpoint) -> None:
+        """Wait until the broker may get another request."""
+        if not self._interval_s:
+            return
+        now = asyncio.get_running_loop().time()
+        begins_at = max(now, self._free_at.get(endpoint, now))
+        self._free_at[endpoint] = begins_at + self._interval_s
+        if begins_at > now:
+            await asyncio.sleep(begins_at - now)

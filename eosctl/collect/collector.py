@@ -24,6 +24,7 @@ from eosctl.collect.newest_metadata import collect_current_cluster
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.quorum import collect_quorum, frozen_metadata, has_quorum
 from eosctl.collect.reader import Asks, Probed, ReadOnly
+from eosctl.collect.steps import Steps
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, read_doubt, read_transactions
 from eosctl.collect.visibility import collect_visibility
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
@@ -76,6 +77,8 @@ async def collect_snapshot(
     """
     reader = client if isinstance(client, ReadOnly) else ReadOnly(client)
     gaps: list[EvidenceGap] = []
+    reader.steps = Steps(observer.progress, asyncio.get_running_loop().time)
+    observer = replace(observer, progress=reader.steps.begin)
 
     observer.progress("brokers and topics")
     current = await collect_current_cluster(reader)
@@ -99,6 +102,7 @@ async def collect_snapshot(
         snapshot = await _with_what_the_controller_keeps(reader, snapshot, controller, gaps)
     finally:
         controller.cancel()
+        reader.steps = None
     return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
 
 

@@ -62,8 +62,8 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
     }
     gaps: list[EvidenceGap] = []
     for probe in _PROBES:
-        for batch in in_batches(list(groups.values()), GROUPS_PER_REQUEST):
-            answer = await probe(reader, broker_id, batch)
+        batches = in_batches(list(groups.values()), GROUPS_PER_REQUEST)
+        for answer in await asyncio.gather(*(probe(reader, broker_id, batch) for batch in batches)):
             groups.update({group.group_id: group for group in answer.value})
             gaps += answer.gaps
     return Probed(list(groups.values()), tuple(gaps))

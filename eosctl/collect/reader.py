@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import FORWARDED
 from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
 from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.steps import Steps
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.transaction import TopicPartition
@@ -111,6 +113,9 @@ class ReadOnly:
         client: Sends the requests.
         deadline: The end of the collection; requests fail from then on. None for no limit.
         memory: What was made of the answers of earlier collections; None to make everything.
+
+    Attributes:
+        steps: Counts the requests; None for nothing.
     """
 
     def __init__(self, client: Asks, deadline: Deadline | None = None, memory: Memory | None = None) -> None:
@@ -119,6 +124,7 @@ class ReadOnly:
         self._deadline = deadline
         self._lanes: dict[int, asyncio.Semaphore] = {}
         self._lost: dict[int, EosctlError] = {}
+        self.steps: Steps | None = None
 
     async def request(
         self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
@@ -131,15 +137,16 @@ class ReadOnly:
         """
         _check_allowed(api_key)
         lane = self._lanes.setdefault(node_id, asyncio.Semaphore(REQUESTS_IN_FLIGHT_PER_BROKER))
-        async with lane:
-            if node_id in self._lost:
-                raise self._lost[node_id]
-            try:
-                return await self._in_time(self._client.request(node_id, api_key, message, cap=cap))
-            except (AuthenticationFailed, ClusterUnreachable, RequestTimedOut) as error:
-                if api_key not in FORWARDED or not isinstance(error, RequestTimedOut):
-                    self._lost[node_id] = error
-                raise
+        with self._counted():
+            async with lane:
+                if node_id in self._lost:
+                    raise self._lost[node_id]
+                try:
+                    return await self._in_time(self._client.request(node_id, api_key, message, cap=cap))
+                except (AuthenticationFailed, ClusterUnreachable, RequestTimedOut) as error:
+                    if api_key not in FORWARDED or not isinstance(error, RequestTimedOut):
+                        self._lost[node_id] = error
+                    raise
 
     async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
         """Send a read request to the first broker that responds.
@@ -148,7 +155,18 @@ class ReadOnly:
             EosctlError: As for `request`.
         """
         _check_allowed(api_key)
-        return await self._in_time(self._client.request_any(api_key, message))
+        with self._counted():
+            return await self._in_time(self._client.request_any(api_key, message))
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        steps = self.steps
+        number = 0 if steps is None else steps.plan()
+        try:
+            yield
+        finally:
+            if steps is not None:
+                steps.answer(number)
 
     def derived(self, answer: object, make: Callable[[], T]) -> T:
         """Return what a function of an answer, and of its request, returns; called again only for a new answer."""

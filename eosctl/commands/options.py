@@ -40,10 +40,7 @@ ConnectionOptions = Annotated[
     Connection,
     options(
         bootstrap=_cluster(
-            "--bootstrap-server",
-            "-b",
-            metavar="HOST:PORT",
-            help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]",
+            "--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to contact. [env: EOSCTL_BOOTSTRAP_SERVERS]"
         ),
         command_config=CommandConfig,
         overrides=Overrides,
@@ -51,6 +48,7 @@ ConnectionOptions = Annotated[
         timeout_ms=duration_option(
             "--timeout", help="Maximum time for the whole command, e.g. 30s.", rich_help_panel=CONNECTION
         ),
+        requests_per_second=_connection("--requests-per-second", min=1, metavar="N", help="Maximum for each broker."),
     ),
 ]
 SecondLookAfter = Annotated[

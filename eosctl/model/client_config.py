@@ -134,7 +134,8 @@ class ClientConfig(msgspec.Struct, frozen=True):
 
     Times are milliseconds: `request_timeout_ms` limits a request (`request.timeout.ms`), `timeout_ms` an operation with
     its retries (`default.api.timeout.ms`). With `remembers_answers`, a response with the bytes of the last one to the
-    same request is not decoded again, and its message must not be changed.
+    same request is not decoded again, and its message must not be changed. `requests_per_second` limits the requests to
+    each broker; None sets none.
     """
 
     bootstrap: tuple[Endpoint, ...]
@@ -148,6 +149,7 @@ class ClientConfig(msgspec.Struct, frozen=True):
     retry_backoff_ms: int = 50
     ignored_keys: tuple[str, ...] = ()
     remembers_answers: bool = False
+    requests_per_second: float | None = None
 
 
 class Given(NamedTuple):

@@ -33,6 +33,9 @@ def resolve_connection(
     )
     for warning in resolved.warnings:
         remark(f"warning: {warning}")
+    if connection.requests_per_second is not None:
+        limited = replace(resolved.config, requests_per_second=connection.requests_per_second)
+        resolved = replace(resolved, config=limited)
     if connection.timeout_ms is not None:
         config = replace(
             resolved.config,

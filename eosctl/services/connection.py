@@ -22,6 +22,8 @@ class Connection(msgspec.Struct, frozen=True):
         overrides: Single client settings, ``name=value``.
         profile: A profile of eosctl's own configuration file.
         timeout_ms: The maximum time for the whole command, in milliseconds; half of it for one request.
+        requests_per_second: Maximum requests a second to each broker, without those that open a connection; None for
+            no limit.
     """
 
     bootstrap: str | None = None
@@ -29,6 +31,7 @@ class Connection(msgspec.Struct, frozen=True):
     overrides: tuple[str, ...] = ()
     profile: str | None = None
     timeout_ms: int | None = None
+    requests_per_second: int | None = None
 
     @property
     def is_given(self) -> bool:

@@ -72,15 +72,16 @@ class ExportRequest(NamedTuple):
 class _Measurer:
     """Reads a cluster, and compares each reading with the previous one."""
 
-    def __init__(self, resolved: ResolvedClient, request: ExportRequest, now_ms: Callable[[], int]) -> None:
+    def __init__(self, resolved: ResolvedClient, request: ExportRequest, callbacks: Callbacks) -> None:
         self._resolved = resolved
         self._request = request
-        self._now_ms = now_ms
+        self._callbacks = callbacks
         self._ends = EndCounter() if request.follows_transaction_log else None
         self._earlier: list[TransactionLook] = []
 
     async def read(self) -> ClusterSnapshot:
-        observer = Observer(self._now_ms, second_look_after_ms=self._request.second_look_after_ms)
+        pause_ms, callbacks = self._request.second_look_after_ms, self._callbacks
+        observer = Observer(callbacks.now_ms, second_look_after_ms=pause_ms, progress=callbacks.progress)
         async with connect(self._resolved.config, allowed_apis=READ_ONLY_APIS) as client:
             snapshot = await collect_snapshot(client, observer, READ_FROM_CLUSTER)
             gaps = await self._ends.follow(ReadOnly(client), snapshot) if self._ends is not None else ()
@@ -98,7 +99,7 @@ def measure_once(request: ExportRequest, callbacks: Callbacks = SILENT) -> tuple
     Raises:
         EosctlError: No broker answered.
     """
-    measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks.now_ms)
+    measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks)
     return measurer.measure(event_loop.run(measurer.read))
 
 
@@ -122,7 +123,8 @@ def serve_gauges(
     access = _access(request, os.environ)
     if access.password is not None and access.tls is None and not is_loopback(request.listen[0]):
         callbacks.remark("passwords travel in clear text: add --tls-cert and --tls-key")
-    measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks.now_ms)
+    silent = callbacks._replace(progress=SILENT.progress)
+    measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, silent)
     host, port = request.listen
 
     async def keep_serving() -> None:

@@ -39,6 +39,7 @@ from eosctl.logs.incidents.remaining.short_connections import find_short_connect
 from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.servers.interrupted_starts import find_interrupted_starts
+from eosctl.logs.incidents.servers.long_recoveries import find_long_recoveries
 from eosctl.logs.incidents.servers.outages import find_outages, find_planned_restarts
 from eosctl.logs.incidents.servers.quorum import find_lost_quorums
 from eosctl.logs.incidents.servers.rolling_loops import find_rolling_loops
@@ -61,6 +62,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_stalled_brokers(timeline, outages, silent)
     yield from find_rolling_loops(timeline)
     yield from find_interrupted_starts(timeline)
+    yield from find_long_recoveries(timeline)
     stepped = tuple(find_clock_steps(timeline))
     yield from stepped
     fenced = tuple(one for one in find_fenced_producers(timeline) if not is_part_of_step(one, stepped))

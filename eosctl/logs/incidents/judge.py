@@ -29,6 +29,7 @@ from eosctl.logs.incidents.joining.missing_topics import join_missing_topics
 from eosctl.logs.incidents.joining.pauses import name_pauses
 from eosctl.logs.incidents.joining.pods import join_pods
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
+from eosctl.logs.incidents.joining.recoveries import join_recoveries
 from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
 from eosctl.logs.incidents.joining.related import join_related
 from eosctl.logs.incidents.joining.repeats import join_repeats
@@ -126,6 +127,7 @@ _ENDING: Final[tuple[_Step, ...]] = (
     name_start_faults,
     join_broker_faults,
     join_process_ends,
+    join_recoveries,
     join_pods,
     name_programs,
     name_known_owners,

@@ -28,15 +28,17 @@ SPREAD_MS: Final = 10_000
 PAUSE_MS: Final = 3_600_000
 ROLLED_MS: Final = 120_000
 """Maximum time between an operator's order and the end of the broker."""
-_RECOVERS: Final[tuple[EventCategory, ...]] = ("LOG_RECOVERY",)
-_UP: Final[tuple[EventCategory, ...]] = ("BROKER_START", "BROKER_ROLE", "BROKER_UNFENCED")
+RECOVERS: Final[tuple[EventCategory, ...]] = ("LOG_RECOVERY",)
+"""The record of a broker that begins to recover the logs of a directory."""
+UP: Final[tuple[EventCategory, ...]] = ("BROKER_START", "BROKER_ROLE", "BROKER_UNFENCED")
+"""Categories of records that can show a broker that serves requests."""
 _SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
 _ORDINAL: Final = re.compile(r"(?:^|-)(\d{1,10})$")
 
 
 def find_interrupted_starts(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the brokers whose last starts each began a recovery and did not serve requests; see ``STARTS``."""
-    for application, events in by_key((one.application, one) for one in timeline.server_events(*_RECOVERS)).items():
+    for application, events in by_key((one.application, one) for one in timeline.server_events(*RECOVERS)).items():
         run: list[LogEvent] = []
         for event in events:
             if run and time_of(event) - time_of(run[-1]) <= SPREAD_MS:
@@ -58,8 +60,13 @@ def _is_ordered(timeline: LogTimeline, application: str, run: Sequence[LogEvent]
 
 def _served(timeline: LogTimeline, start: LogEvent, until: LogEvent | None) -> bool:
     """Return whether a broker served requests after a start, and before the next one if there is any."""
-    own = timeline.log_between(start, time_of(start), inf if until is None else time_of(until), _UP)
-    return any(_SERVES.search(one.message) for one in own)
+    own = timeline.log_between(start, time_of(start), inf if until is None else time_of(until), UP)
+    return any(map(is_serving, own))
+
+
+def is_serving(event: LogEvent) -> bool:
+    """Return whether a broker reports that it serves requests."""
+    return _SERVES.search(event.message) is not None
 
 
 def _node(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) -> str:

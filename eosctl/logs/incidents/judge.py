@@ -30,6 +30,7 @@ from eosctl.logs.incidents.joining.pauses import name_pauses
 from eosctl.logs.incidents.joining.pods import join_pods
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.recoveries import join_recoveries
+from eosctl.logs.incidents.joining.refused_epochs import join_refused_epochs
 from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
 from eosctl.logs.incidents.joining.related import join_related
 from eosctl.logs.incidents.joining.repeats import join_repeats
@@ -94,6 +95,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_unclean_elections,
     join_reported_again,
     join_two_sides,
+    join_refused_epochs,
     join_group_transactions,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.

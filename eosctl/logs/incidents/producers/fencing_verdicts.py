@@ -141,12 +141,12 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         return _raised(timeline, transactional_id, waiting, events)
     begun = begun_in_time(timeline, events[0])
     if rivals or events[0].fields.get("connector_task"):
-        reason = f"{_taker(rivals)} took its id.{_after_waiting(waiting)}{'' if rivals else _SAME_TO_CLIENTS}"
+        reason = f"{_taker(rivals)} took its id.{_after_waiting(waiting)}{'' if rivals else SAME_TO_CLIENTS}"
     elif begun:
         age = duration_text(time_of(events[0]) - time_of(begun))
         reason = f"most likely another instance took its id. Its transaction had begun only {age} before."
     else:
-        reason = f"another instance took its id, or its transaction had timed out.{_SAME_TO_CLIENTS}"
+        reason = f"another instance took its id, or its transaction had timed out.{SAME_TO_CLIENTS}"
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
@@ -184,7 +184,7 @@ def _raised(
 
 
 _TIMED_OUT: Final = re.compile(r"\b[Tt]imed out (\w{3,40}Request)\b")
-_SAME_TO_CLIENTS: Final = (
+SAME_TO_CLIENTS: Final = (
     " A rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was."
 )
 _COMPARE: Final = "Compare the time since the transaction began with transaction.timeout.ms, and look"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,6 +16,7 @@ EPISODE_MS: Final = 60_000
 CLOCKS_MS: Final = 1_500
 """Maximum difference between the clocks of a client and a broker."""
 LOOK_BACK_MS: Final = 600_000
+_FENCED: Final = re.compile(r"producer \{producer_identity: [^}\n]*\} is fenced (?:of )?by ")
 
 
 def owner_of(timeline: LogTimeline, event: LogEvent) -> str:
@@ -49,3 +51,8 @@ def named_producers(timeline: LogTimeline, producer_id: str, moment: int) -> Seq
 def has_client(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
     """Return whether an application logged the refusal, not only brokers."""
     return any(event.application not in timeline.servers() for event in episode)
+
+
+def is_of_coordinator(event: LogEvent) -> bool:
+    """Return whether the transaction coordinator of Redpanda (``tx_gateway_frontend``) refused an epoch."""
+    return _FENCED.search(event.message) is not None

@@ -8,7 +8,13 @@ from typing import Final
 
 from eosctl.logs.incidents.producers.markers import RefusedMarkers
 from eosctl.logs.incidents.producers.outlived import outlived
-from eosctl.logs.incidents.producers.write_owners import EPISODE_MS, has_client, named_producers, owner_of
+from eosctl.logs.incidents.producers.write_owners import (
+    EPISODE_MS,
+    has_client,
+    is_of_coordinator,
+    named_producers,
+    owner_of,
+)
 from eosctl.logs.incidents.timeline.durations import overdue_before
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import last_before, within
@@ -217,6 +223,14 @@ def _epoch_is_over(timeline: LogTimeline, episode: Sequence[LogEvent], producer:
         refused = f"A process still writes for {who} with an old epoch; the broker refused it."
         if has_client(timeline, episode):
             return refused, "Find the process with the old epoch and stop it.", 0.85
+        if any(map(is_of_coordinator, episode)):
+            why = (
+                f"A client used {who} with an old epoch; the broker refused it as transaction coordinator. Another "
+                "instance has taken its transactional id, or the coordinator raised the epoch itself when the "
+                "transaction expired: this record does not show which."
+            )
+            look = "Add the client's log, and look for the expiration of its transaction in the coordinator's log."
+            return why, look, 0.5
         both = (
             f"{refused} Another instance has taken its transactional id, or the coordinator aborted its transaction at "
             "transaction.timeout.ms: a broker's log of the write does not show which."

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
+from eosctl.logs.incidents.timeline.roles import coordinating_node
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
@@ -41,11 +42,19 @@ _SINGLE: Final = " On a single broker, __transaction_state cannot be created wit
 
 
 class _Attempt(NamedTuple):
-    """A failed connection: the node id, which is empty for a bootstrap server, and the host."""
+    """A failed connection.
+
+    Attributes:
+        event: Its record.
+        node: The broker's id; empty for a bootstrap server.
+        host: The host.
+        is_of_coordinator: Whether it is the connection for a group's coordinator: brokers had named that to the client.
+    """
 
     event: LogEvent
     node: str
     host: str
+    is_of_coordinator: bool = False
 
 
 def name_advertised(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
@@ -68,6 +77,8 @@ def _attempt_of(event: LogEvent) -> _Attempt | None:
         return None
     node = next(filter(None, (found[name] for name in ("id", "id2", "id3", "id4"))))
     host = next(filter(None, (found[name] for name in ("host", "host2", "host3", "host4"))))
+    if coordinator := coordinating_node(node):
+        return _Attempt(event, coordinator, host, is_of_coordinator=True)
     return _Attempt(event, node if node.isdigit() else "", host)
 
 
@@ -86,7 +97,7 @@ def _named(timeline: LogTimeline, one: Incident, attempts: Sequence[_Attempt]) -
     first = attempts[0]
     is_certain = _is_of_another_place(timeline, attempts)
     answer = _answer_before(timeline, first.event)
-    if not is_certain and answer is None:
+    if not is_certain and (answer is None or all(found.is_of_coordinator for found in attempts)):
         return one
     named = ", ".join(dict.fromkeys(f"broker {found.node} at {found.host}" for found in attempts))
     if not is_certain:

@@ -17,6 +17,7 @@ from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.servers.shortages import lost_replicas
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import program_of
+from eosctl.logs.incidents.timeline.roles import coordinating_node
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
@@ -162,8 +163,10 @@ def _nodes_in(text: str) -> set[str]:
     ['3']
     >>> sorted(_nodes_in("kafka-2.bus:9092/2: Timed out OffsetCommitRequest in flight"))
     ['2']
+    >>> sorted(_nodes_in("Group coordinator kf1:9092 (id: 2147483646 rack: null) is unavailable or invalid"))
+    ['1']
     """
-    return {name for found in _NODE.finditer(text) for name in found.groups() if name}
+    return {coordinating_node(name) or name for found in _NODE.finditer(text) for name in found.groups() if name}
 
 
 def _is_near(one: Incident, fault: Incident) -> bool:

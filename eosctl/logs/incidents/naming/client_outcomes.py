@@ -1,7 +1,7 @@
 """Read from clients' own records where a consumer continued, and which broker coordinates its group.
 
 librdkafka logs the position that it resets to (``to offset END``). The Java client logs the old position and the new
-one. It connects to a coordinator under an id of its own, 2147483647 minus the broker's id (``ConsumerCoordinator``).
+one. It connects to a group's coordinator under an id of its own.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
+from eosctl.logs.incidents.timeline.roles import coordinating_node
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent
 
 _OUT_OF_RANGE: Final = "offset_out_of_range"
+NOT_REACHED: Final = "coordinator-not-reached"
+"""The cause of a client that cannot connect to its coordinator, while it reaches other brokers."""
 _OF_COORDINATORS: Final = frozenset({"consumer_offsets_timeout", "coordinator_unavailable"})
 _NEAR_MS: Final = 120_000
-_LARGEST_INT: Final = 2_147_483_647
-_LARGEST_NODE: Final = 1_000_000
 _COORDINATOR: Final = re.compile(r"\bcoordinator (?P<address>[\w.-]{1,253}:\d{1,5}) \(id: (?P<id>\d{1,10}) rack: ")
+_UNREACHED: Final = re.compile(r"\bConnection to node (?P<id>\d{1,10}) [^\n]{0,400}could not be established")
+_NO_COORDINATOR: Final = re.compile(r"(?:has )?found no usable coordinator")
 _OLD: Final = re.compile(
     r"FetchPosition\{offset=(?P<old>\d+)[^\n]{0,600}? is out of range for partition (?P<name>\S+?),"
 )
@@ -105,18 +108,27 @@ def _with_coordinator(timeline: LogTimeline, one: Incident) -> Incident:
     near = timeline.log_between(first, one.t_start_ms - _NEAR_MS, one.t_end_ms, ("COORDINATOR_UNAVAILABLE",))
     own = [event for event in (*near, *events) if event.fields.get("group", group) == group]
     found = {
-        (coordinator["address"], _LARGEST_INT - int(coordinator["id"])): event
+        (coordinator["address"], coordinating_node(coordinator["id"])): event
         for event in own
         if (coordinator := _COORDINATOR.search(event.message))
     }
     if len(found) != 1:
         return one
     (address, node), event = next(iter(found.items()))
-    if not 0 <= node < _LARGEST_NODE:
+    if not node:
         return one
-    place = EvidenceLine(event.file, event.offset, event.line)
-    return one._replace(
-        subject={**one.subject, "coordinator": str(node)},
-        explanation=f"{one.explanation} The coordinator that it used is broker {node} ({address}).",
-        evidence=tuple(dict.fromkeys((*one.evidence, place)))[:MAX_EVIDENCE_COUNT],
+    text = one.explanation
+    named = one._replace(
+        subject={**one.subject, "coordinator": node},
+        explanation=f"{text} The coordinator that it used is broker {node} ({address}).",
+        evidence=joined_evidence(one.evidence, evidence_of([event])),
+    )
+    failed = {coordinating_node(match["id"]) for event in own if (match := _UNREACHED.search(event.message))}
+    if node not in failed:
+        return named
+    return named._replace(
+        root_cause=NOT_REACHED,
+        explanation=_NO_COORDINATOR.sub(f"could not reach its coordinator (broker {node} at {address})", text, count=1),
+        next_step=f"Check that broker {node} runs and is reachable at {address}. If it is down, another broker "
+        "coordinates the group only where its partition of __consumer_offsets has a second in-sync replica.",
     )

@@ -20,6 +20,7 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.naming.client_outcomes import NOT_REACHED
 from eosctl.logs.incidents.naming.later_successes import FIND_REASON, later_success
 from eosctl.logs.incidents.naming.other_producers import other_producer
 from eosctl.logs.incidents.naming.resumed_work import (
@@ -363,8 +364,9 @@ def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEven
         return _turns(timeline, fenced) >= TURNS
     if one.root_cause == _NOT_CREATED:
         return True
-    if one.kind in _CONNECTIONS and all(event.application in timeline.servers() for event in events):
-        return False  # A server serves its other partitions.
+    is_of_server = one.kind in _CONNECTIONS and all(event.application in timeline.servers() for event in events)
+    if is_of_server or one.root_cause == NOT_REACHED:
+        return False  # A server serves its other partitions, and other coordinators their groups.
     has_lasted = one.t_end_ms - one.t_start_ms >= LASTED_MS or (one.kind in _STAYS and len(events) >= ATTEMPTS)
     if one.kind not in _OUTAGES or not has_lasted:
         return False

@@ -1,4 +1,4 @@
-"""Distinguish a controller of KRaft from a broker, by its records."""
+"""Distinguish the roles of servers: a controller of KRaft from a broker, and a connection to a group's coordinator."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Final
 from eosctl.model.log_event import LogEvent
 
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
+_LARGEST_INT: Final = 2_147_483_647
+_LARGEST_NODE: Final = 1_000_000
 _OF_BROKERS: Final = ("[Broker", "[GroupCoordinator ", "[KafkaApi-", "[ReplicaFetcher", "[ReplicaManager ")
 _OF_BOTH: Final = ("[RaftManager ", "[SharedServer ")
 """Records of what controllers and brokers have: the replica of the metadata log, and the server that owns it."""
@@ -31,3 +33,15 @@ def is_of_controller(event: LogEvent) -> bool:
     """Return whether only a controller writes a record."""
     by_name = ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
     return by_name or bool(event.fields.get("of_controller"))
+
+
+def coordinating_node(connection: str) -> str:
+    """Return the broker whose group coordinator the Java client connects to under an id of its own; empty for others.
+
+    The id is 2147483647 minus the broker's (``AbstractCoordinator``), so that its connection differs from the broker's.
+
+    >>> coordinating_node("2147483645"), coordinating_node("2")
+    ('2', '')
+    """
+    node = _LARGEST_INT - int(connection) if connection.isdigit() else -1
+    return str(node) if 0 <= node < _LARGEST_NODE else ""

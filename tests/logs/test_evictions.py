@@ -34,6 +34,28 @@ def test_a_pause_of_the_collector_explains_a_removal(removed: str, tmp_path: Pat
     assert {Path(place.file).name for place in found.evidence} == set(files)
 
 
+STOOD = (
+    "2026-05-06 07:01:10,000 [pool] WARN com.zaxxer.hikari.pool.HikariPool - HikariPool-1 - Thread starvation or clock "
+    "leap detected (housekeeper delta=58s400ms).\n"
+)
+EMPTY = (
+    "[2026-05-06 07:00:40,002] INFO [GroupCoordinator 1]: Group {} with generation 18 is now empty "
+    "(__consumer_offsets-9) (kafka.coordinator.group.GroupCoordinator)\n"
+)
+BEATING = (
+    "2026-05-06 07:01:10,200 [hb] INFO o.a.k.c.c.i.ConsumerCoordinator - [Consumer clientId=ledger-2, groupId=ledger] "
+    "Attempt to heartbeat with generation 17 failed due to UNKNOWN_MEMBER_ID, resetting generation\n"
+)
+
+
+@pytest.mark.parametrize(("group", "is_last"), [("ledger", True), ("ledger-2", False)])
+def test_a_group_without_members_has_no_new_owner(group: str, is_last: bool, tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"server.log": REMOVED + EMPTY.format(group), "app.log": STOOD + BEATING})
+    assert ("as the last member of the group" in found.explanation) == is_last
+    assert "another member" not in found.explanation and "commits" not in found.explanation
+    assert "58 s" in found.explanation and "heap" not in found.next_step
+
+
 @pytest.mark.parametrize(
     ("pause", "before"),
     [("", ""), (PAUSE.format("8000.0"), ""), (PAUSE.format("58200.4"), WORKING)],

@@ -134,6 +134,23 @@ def _evicted(
 ) -> Incident:
     group, last = removal.fields.get("group", ""), refusals[-1]
     longest_ms = max(map(pause_ms, pauses), default=0)
+    emptied = _emptied(timeline, removal, group)
+    is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
+    if is_of_collector:
+        step = (
+            "Find what fills the heap, or use a collector with shorter pauses; set session.timeout.ms above the pauses "
+            "that remain."
+        )
+    elif pauses:
+        step = (
+            "Find what stopped the whole process: a suspended or throttled container or machine, swapping, the garbage "
+            "collector. Set session.timeout.ms above the pauses that remain."
+        )
+    else:
+        step = (
+            "Find what stopped the process or its network before the removal: its garbage collector's log, a stopped "
+            "container, CPU throttling."
+        )
     return incident(
         "member_evicted",
         "pause-beyond-session-timeout" if pauses else "heartbeats-missed",
@@ -144,15 +161,23 @@ def _evicted(
             "application": last.application,
             "broker": timeline.node_of(removal.application),
         },
-        [*pauses, removal, *refusals],
+        [*pauses, removal, *emptied, *refusals],
         f"A member of {group} sent no heartbeat within its session timeout"
         + (f": its process stood still for {duration_text(round(longest_ms))}" if pauses else "")
-        + ". The coordinator removed it and gave its partitions to another member; its offsets were refused when it "
-        "resumed. A transaction that it aborted leaves no duplicates.",
-        "Find what fills the heap, or use a collector with shorter pauses; set session.timeout.ms above the pauses "
-        "that remain."
-        if pauses
-        else "Find what stopped the process or its network before the removal: its garbage collector's log, a stopped "
-        "container, CPU throttling.",
+        + ". The coordinator removed it"
+        + (" as the last member of the group: its partitions waited for it." if emptied else " from the group.")
+        + (
+            " Its commits were refused when it resumed, so its records since the last one are processed again."
+            if any(_COMMIT in one.message for one in refusals)
+            else " It was refused when it resumed."
+        ),
+        step,
         confidence=0.9 if pauses else 0.75,
     )
+
+
+def _emptied(timeline: LogTimeline, removal: LogEvent, group: str) -> Sequence[LogEvent]:
+    """Return the coordinator's record that a group has no member left after a removal."""
+    near = timeline.log_between(removal, time_of(removal), time_of(removal) + SLACK_MS, ("GROUP_EMPTY",))
+    of_group = re.compile(rf"(?:\b[Gg]roup |\[GroupId ){re.escape(group)}(?![\w.-])")
+    return [one for one in near if of_group.search(one.message)][:1]

@@ -348,6 +348,12 @@ def test_every_category_explains_itself() -> None:
         ("Listing failed: TimeoutException: Timed out waiting to send the call. Call: listTopics", "CLIENT_GAVE_UP"),
         ("Graceful stop of task lake-sink-3 failed.", "CONNECT_NOT_STOPPED"),
         ("Scheduler for MirrorHeartbeatTask timed out during shutdown of internal scheduler.", "CONNECT_NOT_STOPPED"),
+        (
+            "Scheduler for MirrorSourceConnector: w->e|MirrorSourceConnector timed out running task: syncing ACLs",
+            "MIRROR_CALL_TIMEOUT",
+        ),
+        ("Failed to reconfigure connector's tasks (erp), retrying after backoff.", "CONNECT_TASKS_NOT_CONFIGURED"),
+        ("Started MirrorCheckpointConnector with 212 consumer groups.", "SOURCE_RESUMED"),
         ("routed parcel 881014 -> parcels.eu", "WORK_DONE"),
         ("Result of znode creation at /brokers/ids/3 is: OK", "ZK_SESSION_RENEWED"),
         ("parcel P-7120 has been dispatched", "WORK_DONE"),

@@ -48,6 +48,7 @@ class _Effect(NamedTuple):
     Attributes:
         refuted_by: A record between the fault and the effect that refutes the sentence; None if none can.
         instead: The sentence then.
+        own_kind: The kind of incidents that report the effect themselves; empty if none does.
     """
 
     record: re.Pattern[str]
@@ -55,6 +56,7 @@ class _Effect(NamedTuple):
     severity: Severity
     refuted_by: re.Pattern[str] | None = None
     instead: str = ""
+    own_kind: str = ""
 
 
 _EFFECTS: Final = (
@@ -62,6 +64,12 @@ _EFFECTS: Final = (
         re.compile(r"Task is being killed and will not recover until manually restarted"),
         "Effect: {who} has failed and does nothing until it is restarted.",
         Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(r"[Ff]ailed to reconfigure connector's tasks"),
+        "Effect: the worker cannot configure the connector's tasks: they do not run, or keep their settings.",
+        Severity.ERROR,
+        own_kind="connector_tasks_not_configured",
     ),
     _Effect(
         re.compile(r"All stream threads have died|State transition from \w+ to ERROR\b"),
@@ -204,7 +212,7 @@ def _with_effects(one: Incident, logs: _Logs) -> Incident:
         near = logs.effects_near(one, effect)
         own_task = logs.task_of(one) if near else ""
         found = [event for event in near if _agree(event.fields.get("connector_task", ""), own_task)]
-        if not found or effect.sentence.partition("{")[0] in one.explanation:
+        if not found or one.kind == effect.own_kind or effect.sentence.partition("{")[0] in one.explanation:
             continue
         task = _task_of(found[0]) or own_task
         if task and (moved := logs.taken_over(found[0], task)):

@@ -50,6 +50,7 @@ _SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
     ("transactional_id", ("transactional.id", "transactional.ids")),
     ("group", ("group", "groups")),
     ("connector_task", ("connector.task", "connector.tasks")),
+    ("connector", ("connector",)),
     ("partition", ("topic-partition", "topic-partitions")),
     ("topic", ("topic", "topics")),
     ("task", ("task", "tasks")),

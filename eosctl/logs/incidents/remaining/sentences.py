@@ -43,6 +43,7 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("source_offset", "offset"),
     ("peer", "server"),
     ("connector_task", "connector.task"),
+    ("connector", "connector"),
     ("rdkafka_client", "client"),
     ("pod", "pod"),
     ("device", "device"),

@@ -21,6 +21,8 @@ _COMPARED: Final = 80
 """Number of characters of a message that are compared, without their digits."""
 _ZERO: Final = re.compile(r"(?<![\d.,])0(?![\d.,])")
 """A count of nothing, which a count of something must not be taken for."""
+_OWNER: Final = re.compile(r"\btxn?(?:[_-]?id)?[=:] ?([\w.:-]{1,60}\d)")
+"""A transactional id in a program's own words: each of several producers has work of its own."""
 
 
 class WorkRecords:
@@ -61,7 +63,9 @@ def _slot_of(time_ms: int | None) -> int | None:
 
 def _key(application: str, host: str, thread: str, message: str) -> tuple[str, str, str, str]:
     begin = message[:_COMPARED]
-    return application, host, thread, f"{_ZERO.search(begin) is not None}{begin.translate(TEXT_BLUR)}"
+    named = _OWNER.search(begin) if "tx" in begin else None
+    owner = named[1] if named else ""
+    return application, host, thread, f"{_ZERO.search(begin) is not None}{owner}{begin.translate(TEXT_BLUR)}"
 
 
 def thinned(events: Iterable[LogEvent]) -> Iterator[LogEvent]:

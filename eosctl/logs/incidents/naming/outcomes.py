@@ -33,6 +33,7 @@ from eosctl.logs.incidents.naming.resumed_work import (
     resumed_after,
     resumed_text,
     served_again,
+    step_after,
 )
 from eosctl.logs.incidents.naming.still_failing import still_failing_text
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
@@ -351,6 +352,7 @@ def _with(one: Incident, event: LogEvent, text: str, severity: Severity) -> Inci
     return one._replace(
         severity=severity,
         explanation=f"{one.explanation} {shown}",
+        next_step=one.next_step if one.root_cause == _DUPLICATE else step_after(one.next_step, event),
         evidence=one.evidence if place in one.evidence else (*one.evidence, place),
     )
 

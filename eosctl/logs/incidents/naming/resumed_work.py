@@ -21,6 +21,7 @@ from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import READY, WORK, is_ready, is_work
+from eosctl.logs.records.digits import TEXT_BLUR
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, LogEvent
@@ -64,6 +65,9 @@ FLUSH_MS: Final = 10_000
 """Twice the default of Connect's offset.flush.timeout.ms."""
 _FLUSHES: Final = re.compile(r"Committing offsets for (?!0 )\d+ acknowledged messages")
 _COMMIT: Final = re.compile(r"(?i:commit)")
+_OVER_NOW: Final = "It works again. To prevent a repetition: "
+_NUMBER: Final = re.compile(r"[A-Za-z]\D*\d")
+_WORD: Final = re.compile(r"[\w.:-]{3,255}")
 _STARTS: Final[tuple[EventCategory, ...]] = ("BROKER_ROLE", "BROKER_START", "BROKER_UNFENCED")
 _SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
 """A server's own record that it serves requests."""
@@ -208,10 +212,24 @@ def is_of_subject(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool
         if named and named not in wanted:
             return False
         if field == "transactional_id" and not named:
+            if _names_sibling(event.message, wanted):
+                return False
             several = len(timeline.values_in_log(event, field)) > 1
             if several and timeline.value_in_log(event, field) not in wanted:
                 return False
     return True
+
+
+def _names_sibling(message: str, wanted: frozenset[str]) -> bool:
+    """Return whether a message names only other ids of the same form as some ids, with another number.
+
+    >>> _names_sibling("committed 12 records (orders-tx-1)", frozenset({"orders-tx-2"}))
+    True
+    """
+    forms = {name.translate(TEXT_BLUR) for name in wanted if _NUMBER.search(name)}
+    words = (word.strip(".:-") for word in _WORD.findall(message)) if forms else ()
+    named = {word for word in words if word.translate(TEXT_BLUR) in forms}
+    return bool(named) and not named & wanted
 
 
 def _values(one: Incident, names: Iterable[str]) -> frozenset[str]:
@@ -267,6 +285,12 @@ def resumed_text(resumed: Resumed) -> str:
     if resumed.ready is not None:
         return f"Its program was ready again at {_quoted(resumed.ready)}; no later record is recognized as its work."
     return ""
+
+
+def step_after(step: str, event: LogEvent) -> str:
+    """Return the next step for a fault after which a record shows work: what is left prevents the next one."""
+    is_over = is_work(event) or event.category == "WORKS_AGAIN"
+    return f"{_OVER_NOW}{step}" if is_over and not step.startswith((_OVER_NOW, "Nothing")) else step
 
 
 def _quoted(event: LogEvent) -> str:

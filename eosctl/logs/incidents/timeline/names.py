@@ -1,4 +1,8 @@
-"""Complete names of transactions and groups with blanks or commas: only Kafka's own records show where they end."""
+"""Complete the names of transactions, groups, and tasks in records that hold them in a form of their own.
+
+Only Kafka's own records show where a name with blanks or commas ends. A program with several transactional producers
+names the one that it means anywhere in its own words, such as `tx=orders-3 committed 20 records`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,8 @@ _NAMED: Final[tuple[EventField, ...]] = ("transactional_id", "group")
 _END: Final = re.compile(r'[\s,;"]')
 """The signs that end a name in free text."""
 
+_NUMBERED: Final = re.compile(r"[A-Za-z][\w.:-]*\d")
+_WORD: Final = re.compile(r"[\w.:-]{3,255}")
 _TASK: Final = re.compile(r"\[?([\w.>-]{1,255})\|task-(\d{1,9})(?:[|\]]|$)")
 """The context of a connector's records (KIP-449), such as `orders|task-0|offsets`."""
 _TASK_THREAD: Final = re.compile(r"task-thread-(\S{1,255}-\d{1,9})")
@@ -35,7 +41,7 @@ def application_of_id(transactional_id: str) -> str:
 
 
 def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
-    """Yield events with complete names of transactions and groups.
+    """Yield events with complete names of transactions, groups, and tasks of connectors.
 
     A name that was read up to its first blank or comma becomes the longest known name in its message. A topic and a
     partition number become a partition. Connect prints connector and task in the place of the thread, or before
@@ -43,6 +49,7 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """
     known: dict[EventField, Mapping[str, _Names]] = {name: _by_beginning(events, name) for name in _NAMED}
     cut = [(name, found) for name, found in known.items() if found]
+    several = _several_ids(events)
     for event in events:
         whole = _partition_of(event) if "partition_index" in event.fields else {}
         if "connector_task" not in event.fields and (named := _task_of(event)):
@@ -53,7 +60,26 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
             beginning = event.fields.get(name, "")
             if beginning in found and (full := found[beginning].longest_in(event.message)):
                 whole[name] = full
+        if event.application in several and not event.fields.get("transactional_id"):
+            whole |= _mentioned(event, several[event.application])
         yield event._replace(fields={**event.fields, **whole}) if whole else event
+
+
+def _several_ids(events: Iterable[LogEvent]) -> Mapping[str, Set[str]]:
+    """Return the transactional ids of each application whose records name several of them, all with a number."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for event in events:
+        if named := event.fields.get("transactional_id"):
+            found[event.application].add(named)
+    return {name: ids for name, ids in found.items() if len(ids) > 1 and all(map(_NUMBERED.search, ids))}
+
+
+def _mentioned(event: LogEvent, ids: Set[str]) -> dict[EventField, str]:
+    """Return the only id that a message has as a word, unless it is its partition or topic."""
+    named = {word for found in _WORD.finditer(event.message) if (word := found[0].strip(".:-")) in ids}
+    if len(named) != 1 or named & {event.fields.get("partition", ""), event.fields.get("topic", "")}:
+        return {}
+    return {"transactional_id": named.pop()}
 
 
 def _task_of(event: LogEvent) -> str:

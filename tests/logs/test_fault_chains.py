@@ -184,3 +184,19 @@ def test_a_lost_broker_may_trigger_a_fault(client: str, second: int, is_named: b
     assert one.kind == "producer_fenced"
     lost = "had lost its connection to b-3.l/10.7.3.9:9098 at 2026-06-06T01:37:41.402Z: that may have triggered it."
     assert (lost in one.explanation) is is_named
+
+
+DESYNCHRONIZED = (
+    "%3|1765000000.100|FAIL|rdkafka#producer-1| [thrd:kb3:9093/3]: kb3:9093/3: Connect to ipv4#10.60.4.33:9093 failed: "
+    "Connection refused (after 2ms in state CONNECT)\n"
+    "%1|1765000162.300|FATAL|rdkafka#producer-1| [thrd:kb3:9093/3]: Fatal error: Broker: Broker received an out of "
+    "order sequence number: ProduceRequest for parts [12] with 1 message failed due to sequence desynchronization with "
+    "broker {} (PID{{Id:30817,Epoch:0}}, base seq 41, idemp state change 8185430ms ago, last partition error NONE)\n"
+)
+
+
+@pytest.mark.parametrize(("broker", "is_named"), [(3, True), (1, False)])
+def test_the_broker_that_refuses_may_have_been_lost(broker: int, is_named: bool, tmp_path: Path) -> None:
+    found = judge(tmp_path, {"app.log": DESYNCHRONIZED.format(broker)})
+    gap = next(one for one in found if one.kind == "out_of_order_sequence")
+    assert ("In the 2 min 42 s before, the same client had lost" in gap.explanation) == is_named

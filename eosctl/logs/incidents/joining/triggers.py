@@ -21,18 +21,25 @@ from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import name_some, time_text
+from eosctl.text import duration_text, name_some, time_text
 
 BEFORE_MS: Final = 10_000
 """Maximum time from a lost connection to a fault that it may have triggered."""
 SECOND_MS: Final = 1_000
 LASTING_MS: Final = 120_000
 """The same for a broker that a client fails to reach several times, and for what its producer gives up later."""
+SAME_BROKER_MS: Final = 600_000
+"""The same for the broker that the record of the fault names: it was away until then."""
 _TRIGGERED: Final = kinds_with("in_flight")
 _LOST: Final = frozenset({"brokers_not_reached", "connections_lost"})
 _LATE: Final = frozenset({"connector_offsets_not_stored", "transaction_end_timeout", "transaction_offsets_timeout"})
 """Kinds of faults that a client reports only after its timeout."""
 _NODE: Final = re.compile(r"\b[Nn]ode (?:with id )?(\d+)\b|\(id: (\d+) rack")
+_REFUSING: Final = re.compile(
+    r"\bdesynchronization with broker (\d{1,10})\b|\b[Bb]roker[ :=#](\d{1,10}) (?:refused|rejected)\b"
+)
+"""The broker that refused a batch, in a client's words."""
+_OWN_NODE: Final = re.compile(r":\d{1,5}/(\d{1,10})\b|\b[Nn]ode (?:with id )?(\d{1,10})\b|\(id: (\d{1,10}) rack")
 _ROUTINE: Final = re.compile(r"\bNode -?\d+ disconnected|\bdue to (?:idle|connections\.max\.idle)")
 _NETWORK: Final = re.compile(r"NETWORK_EXCEPTION|NetworkException|\bnetwork exception")
 _LEADERLESS: Final = re.compile(r"\bleaderless\b|LEADER_NOT_AVAILABLE|LeaderNotAvailable|(?i:\bleader not available)")
@@ -90,7 +97,18 @@ def _before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     lasting = [event for event in near if not _ROUTINE.search(event.message)]
     if one.kind in _LATE or len(lasting) > 1:
         return lasting or soon
-    return soon
+    return soon or _losses_of_refusing(timeline, own, first)
+
+
+def _losses_of_refusing(timeline: LogTimeline, own: Sequence[LogEvent], first: LogEvent) -> Sequence[LogEvent]:
+    """Return the lost connections of a client to the broker that refused its batch later."""
+    nodes = {node for event in own for node in _numbers(_REFUSING, event)}
+    earlier = timeline.log_between(first, time_of(first) - SAME_BROKER_MS, time_of(first), DISCONNECTS) if nodes else ()
+    return [event for event in earlier if nodes & _numbers(_OWN_NODE, event) and not _ROUTINE.search(event.message)]
+
+
+def _numbers(expression: re.Pattern[str], event: LogEvent) -> set[str]:
+    return {name for found in expression.finditer(event.message) for name in found.groups() if name}
 
 
 def _coordinator_after(timeline: LogTimeline, lost: LogEvent, first: LogEvent, clients: set[str]) -> LogEvent | None:
@@ -140,8 +158,9 @@ def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
     if found:
         node = found[0].fields["coordinator_id"]
         texts.append(f"found its coordinator on broker {node} at {time_text(time_of(found[0]))}")
+    is_earlier = one.t_start_ms - time_of(events[-1]) > LASTING_MS
+    when = f"In the {duration_text(one.t_start_ms - time_of(events[0]))} before" if is_earlier else "Just before"
     return one._replace(
         evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED], *found])),
-        explanation=f"{one.explanation} Just before, the same client {' and '.join(texts)}: that may have triggered "
-        "it.",
+        explanation=f"{one.explanation} {when}, the same client {' and '.join(texts)}: that may have triggered it.",
     )

@@ -199,4 +199,5 @@ DESYNCHRONIZED = (
 def test_the_broker_that_refuses_may_have_been_lost(broker: int, is_named: bool, tmp_path: Path) -> None:
     found = judge(tmp_path, {"app.log": DESYNCHRONIZED.format(broker)})
     gap = next(one for one in found if one.kind == "out_of_order_sequence")
+    assert gap.subject["broker"] == str(broker)
     assert ("In the 2 min 42 s before, the same client had lost" in gap.explanation) == is_named

@@ -79,6 +79,13 @@ def test_suppressed_losses_count_at_least_once(tmp_path: Path) -> None:
     assert "at least 1,319 events as dropped (1,312 times, 1,310 of them suppressed, last at" in found.explanation
 
 
+def test_suppressed_failures_may_be_further_losses(tmp_path: Path) -> None:
+    hidden = VECTOR.format(500, "service: Internal log [Service call failed.] has been suppressed 131 times.")
+    log = VECTOR.format(100, FAILED.format("MessageTimedOut")) + VECTOR.format(101, DROPPED.format(3))
+    (found,) = judge(tmp_path, {"vector.log": log + hidden})
+    assert "at least 3 events as dropped" in found.explanation
+
+
 def test_the_partition_of_ruby_kafka_is_named(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"fluentd.log": FLUENTD})
     assert found.subject["topic-partition"] == "web-0"

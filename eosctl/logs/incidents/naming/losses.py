@@ -43,6 +43,7 @@ _SUPPRESSED: Final = re.compile(
     r"\b(?i:dropp(?:ing|ed)|discard(?:ing|ed)|lost|losing)\b[^\n]{0,120}?\bsuppressed (?P<count>\d+) times?\b"
 )
 """How Vector reports how often it did not print a loss again: each time lost one item or more."""
+_NOT_PRINTED: Final = re.compile(r"\bhas been suppressed \d+ times?\b")
 _PLURALS: Final = {"batch": "batches", "entry": "entries"}
 _TOTAL: Final = re.compile(r"(?i:\btotal\b|\bso far\b|\bsince (?:the )?start|\bin all\b)")
 """A number that counts all losses until then."""
@@ -77,7 +78,13 @@ def sum_losses(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator
     for one in incidents:
         losses = [] if one.severity is Severity.INFO else list(_losses_of(timeline, one, counted))
         counted |= {(loss.event.file, loss.event.offset) for loss in losses}
-        yield _with_losses(one, losses) if losses else one
+        yield _with_losses(one, losses, is_cut=_is_cut(timeline, one, losses)) if losses else one
+
+
+def _is_cut(timeline: LogTimeline, one: Incident, losses: Sequence[_Loss]) -> bool:
+    """Return whether a program did not print all errors of this time, and some of them may be further losses."""
+    last = losses[-1].event
+    return bool(timeline.log_matching(last, one.t_start_ms, time_of(last) + AFTER_MS, _NOT_PRINTED))
 
 
 def _losses_of(timeline: LogTimeline, one: Incident, counted: set[tuple[str, int]]) -> Iterator[_Loss]:
@@ -113,7 +120,7 @@ def _is_repeated(before: _Loss, loss: _Loss) -> bool:
     return is_other and before.number == loss.number and time_of(loss.event) - time_of(before.event) <= TWICE_MS
 
 
-def _with_losses(one: Incident, losses: Sequence[_Loss]) -> Incident:
+def _with_losses(one: Incident, losses: Sequence[_Loss], *, is_cut: bool) -> Incident:
     totals = [loss.number for loss in losses if loss.is_total]
     count = max(totals) if totals else sum(loss.number for loss in losses)
     units = {loss.unit.rstrip("s") for loss in losses}
@@ -126,7 +133,7 @@ def _with_losses(one: Incident, losses: Sequence[_Loss]) -> Incident:
     last = max(time_of(loss.event) for loss in losses)
     places = evidence_of([loss.event for loss in losses])
     kept = one.evidence[: max(MAX_EVIDENCE_COUNT // 2, MAX_EVIDENCE_COUNT - len(places))]
-    least = "at least " if suppressed and not totals else ""
+    least = "at least " if (suppressed or is_cut) and not totals else ""
     lost = f"{least}{count_text(count, unit, _PLURALS.get(unit))}"
     return one._replace(
         t_end_ms=max(one.t_end_ms, last),

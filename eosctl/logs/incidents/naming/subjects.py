@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -48,9 +49,13 @@ _OF_MEMBERS: Final = frozenset(
 """Kinds of faults of a member of a group."""
 _OF_CONNECTIONS: Final = frozenset({"authentication_failed", "brokers_not_reached", "host_not_resolved"})
 """Kinds of faults of connections, whose records name the other side."""
+_NOT_REACHED: Final = "brokers-not-reached"
+"""The cause of faults of any kind, in which a client did not reach its brokers."""
 _NONE_RESOLVED: Final = "no-bootstrap-server-resolved"
 LOOKED_UP_MS: Final = 60_000
 """Maximum time that a client looks up its bootstrap servers for, before it reports that none has an address."""
+_REFUSING: Final = re.compile(r"\bdesynchronization with broker (\d{1,10})\b")
+"""The broker that refused a batch, as librdkafka names it."""
 _TOPICS: Final = ("topic", "topics", "topic-partition", "topic-partitions")
 _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 
@@ -61,9 +66,8 @@ def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> I
         one = _with_names_not_resolved(timeline, one)
         events = timeline.evidence(one)
         found: dict[str, str | tuple[str, ...]] = dict(_names_of(timeline, one, events))
-        peers = (
-            {peer for event in events if (peer := event.fields.get("peer"))} if one.kind in _OF_CONNECTIONS else set()
-        )
+        is_of_connections = one.kind in _OF_CONNECTIONS or one.root_cause == _NOT_REACHED
+        peers = {peer for event in events if (peer := event.fields.get("peer"))} if is_of_connections else set()
         if peers and not any(one.subject.get(name) for name in ("server", "servers")):
             found |= (
                 {"servers": tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]} if len(peers) > 1 else {"server": peers.pop()}
@@ -103,6 +107,9 @@ def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) 
     if len(names) == 1 and not any(one.subject.get(other) for other in ("client.id", "client", "application.id")):
         yield "client.id", names.pop()
     yield from _stated_in_log(timeline, one, clients)
+    refusing = {found[1] for event in clients if (found := _REFUSING.search(event.message))}
+    if len(refusing) == 1 and not any(one.subject.get(name) for name in _SERVERS):
+        yield "broker", refusing.pop()
     servers = {event.application for event in events} & timeline.servers()
     nodes = {timeline.node_of(server) for server in servers}
     if len(servers) == 1 and not clients and nodes != {""} and not any(one.subject.get(name) for name in _SERVERS):

@@ -72,13 +72,18 @@ def _describe(gap: EvidenceGap) -> str:
     return f"{gap.subject}: {gap.error or gap.reason.value}"
 
 
+def hides_transactional_ids(snapshot: ClusterSnapshot) -> bool:
+    """Return whether there are names of transactional ids that this principal may not describe."""
+    return any(gap.kind is EvidenceKind.TRANSACTIONS and gap.reason is GapReason.HIDDEN for gap in snapshot.gaps)
+
+
 def may_hide_transactional_ids(snapshot: ClusterSnapshot) -> bool:
     """Return whether ListTransactions may have omitted ids without an error.
 
     With an authorizer, a broker omits the ids that the principal may not describe. Without the brokers' settings, this
     is unknown.
     """
-    if any(gap.kind is EvidenceKind.TRANSACTIONS and gap.reason is GapReason.HIDDEN for gap in snapshot.gaps):
+    if hides_transactional_ids(snapshot):
         return True
     settings = [broker.setting("authorizer.class.name") for broker in snapshot.brokers if broker.settings]
     if not settings:

@@ -18,15 +18,16 @@ from msgspec.structs import replace
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
     cannot_list_transactions,
+    hides_transactional_ids,
     may_hide_transactional_ids,
     missing_coordinators,
 )
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
 from eosctl.analysis.marker_decision import Marker, MarkerDecision, decide_marker, leader_changed
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
-from eosctl.analysis.state_log import present_owners, record_of, was_read
+from eosctl.analysis.state_log import present_owners, record_of, was_read, was_read_whole
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction, TransactionVerdict
-from eosctl.model.history import TransactionLogEntry
+from eosctl.model.history import RECORDS_PER_PARTITION, TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
@@ -57,7 +58,9 @@ class _Scene(msgspec.Struct, frozen=True):
     reported: frozenset[TopicPartition]
     unheard: tuple[str, ...]
     ids_may_be_hidden: bool
+    ids_are_hidden: bool
     log_was_read: bool
+    log_was_read_whole: bool
     log_stands_in: bool
     logged_owners: Mapping[int, TransactionLogEntry]
     radius: BlastRadiusFinder
@@ -145,7 +148,9 @@ def _set(snapshot: ClusterSnapshot, limits: Limits, judged: Mapping[str, Transac
         reported=frozenset(where.partition for where in snapshot.producers if where.is_reported_hanging),
         unheard=missing_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
+        ids_are_hidden=hides_transactional_ids(snapshot),
         log_was_read=log_was_read,
+        log_was_read_whole=was_read_whole(snapshot),
         log_stands_in=log_was_read and cannot_list_transactions(snapshot),
         logged_owners=present_owners(watch.history),
         radius=BlastRadiusFinder(snapshot),
@@ -224,6 +229,12 @@ def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
             "No coordinator listed an id with this producer id, but an authorizer may hide ids from this principal, "
             "and "
             "the transaction log, which would name it, could not be read."
+        )
+    if scene.ids_are_hidden and not scene.log_was_read_whole:
+        return (
+            "No coordinator listed an id with this producer id, but brokers hide ids from this principal, and only the "
+            f"last {RECORDS_PER_PARTITION:,} records of each partition of the transaction log were read, which do not "
+            "name it."
         )
     return ""
 

@@ -7,7 +7,7 @@ from enum import Enum
 
 from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.history import History, TransactionLogEntry
+from eosctl.model.history import RECORDS_PER_PARTITION, History, TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, Transaction, TransactionState
 
@@ -29,6 +29,21 @@ def was_read(snapshot: ClusterSnapshot) -> bool:
     kind = EvidenceKind.TRANSACTION_HISTORY
     is_known = kind in snapshot.collected and snapshot.topic(TRANSACTION_STATE_TOPIC) is not None
     return is_known and not any(gap.kind is kind for gap in snapshot.gaps)
+
+
+def was_read_whole(snapshot: ClusterSnapshot) -> bool:
+    """Return whether every record of the log was read, so that it names every id that has not expired."""
+    topic = snapshot.topic(TRANSACTION_STATE_TOPIC)
+    if topic is None or not was_read(snapshot):
+        return False
+    oldest: dict[int, int] = {}
+    for entry in snapshot.transaction_history:
+        oldest[entry.log_partition] = min(entry.offset, oldest.get(entry.log_partition, entry.offset))
+    for info in topic.partitions:
+        limit = (info.high_watermark or 0) - RECORDS_PER_PARTITION
+        if limit > (info.log_start_offset or 0) and oldest.get(info.partition.partition, limit) >= limit:
+            return False
+    return True
 
 
 def present_owners(history: History) -> Mapping[int, TransactionLogEntry]:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.model.evidence import DAMAGED, EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.history import TransactionLogEntry
+from eosctl.model.history import RECORDS_PER_PARTITION, TransactionLogEntry
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.records.record import Record
-
-RECORDS_PER_PARTITION: Final = 5_000
 
 
 async def collect_history(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
@@ -32,5 +33,7 @@ class TransactionLogEntry(msgspec.Struct, frozen=True):
     client_transaction_version: int = 0
 
 
+RECORDS_PER_PARTITION: Final = 5_000
+"""How many of the newest offsets of each partition of the log are read."""
 History = Mapping[str, tuple[TransactionLogEntry, ...]]
 """The records of each transactional id, oldest first."""

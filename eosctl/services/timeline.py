@@ -16,11 +16,11 @@ from eosctl.analysis.unseen import classify_all_open
 from eosctl.collect.batch_facts import collect_batch_facts, read_batch_facts
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
-from eosctl.collect.history import RECORDS_PER_PARTITION
 from eosctl.collect.history_files import read_history
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.history import RECORDS_PER_PARTITION
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import Timeline
 from eosctl.model.transaction import TopicPartition

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.locate import coordinator_partition
-from eosctl.model.evidence import EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Confidence
@@ -100,6 +100,22 @@ class TestHiddenIds:
             )
         )
         assert verdict.status is HangStatus.UNDECIDED
+
+    @pytest.mark.parametrize(
+        ("newest", "status"), [(100, HangStatus.HANGING), (5_001, HangStatus.UNDECIDED), (5_000, HangStatus.HANGING)]
+    )
+    def test_hidden_id_may_be_older_than_what_was_read(self, newest: int, status: HangStatus) -> None:
+        log = state_topic()
+        whole = replace(log, partitions=(replace(log.partitions[0], high_watermark=newest),))
+        cluster = two_reads(
+            [producer()],
+            brokers=(broker(settings=(AUTHORIZER,)),),
+            transaction_history=(entry("Empty", newest - 1, transactional_id="other", producer_id=8),),
+            gaps=(EvidenceGap(EvidenceKind.TRANSACTIONS, "any of the ids", GapReason.HIDDEN),),
+        )
+        topics = (*(one for one in cluster.topics if one.name != log.name), whole)
+        verdict = only(replace(cluster, topics=topics))
+        assert (verdict.status, verdict.can_abort) == (status, False)
 
     def test_id_that_moved_on_to_another_producer_id_is_not_hidden(self) -> None:
         history = (entry("CompleteAbort", 3), entry("Empty", 4, producer_id=1000))

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.collect.bundles.snapshot_file import save_snapshot
-from eosctl.collect.history import RECORDS_PER_PARTITION
-from eosctl.model.history import TransactionLogEntry
+from eosctl.model.history import RECORDS_PER_PARTITION, TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
 from eosctl.services.timeline import TimelineRequest, make_timeline

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eosctl.client.client import connect
-from eosctl.errors import UsageError
 from eosctl.lab.calibration import PARTITIONS_PER_BROKER, TRIALS, Bench, find_level, run_trial, trials_for
 from eosctl.model.calibration import CalibrationPlan, CalibrationRow
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -26,16 +25,10 @@ def calibrate(
         callbacks: Called with each load that begins.
 
     Raises:
-        UsageError: The connection logs in with SASL.
+        AuthorizationDenied: The principal lacks a right.
         EosctlError: The cluster cannot be worked with.
     """
     resolved = resolve_connection(connection, callbacks.remark)
-    if resolved.config.sasl is not None:
-        raise UsageError(
-            "The loads of a calibration cannot log in with SASL.",
-            "They write prebuilt requests over plain connections, or TLS.",
-            "Use a listener without SASL: PLAINTEXT, or SSL with a client certificate.",
-        )
     if not confirm(CalibrationPlan(str(resolved.config.bootstrap[0]), TRIALS, PARTITIONS_PER_BROKER)):
         return ()
     return run(lambda: _measure(resolved, callbacks))

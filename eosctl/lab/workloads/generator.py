@@ -1,6 +1,6 @@
 """The raw load generator: many transactional ids over few connections, with prebuilt frames.
 
-It supports PLAINTEXT, and TLS without SASL, and does not follow leaders or coordinators that move during the run.
+It does not follow leaders or coordinators that move during the run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 
 from eosctl.client import Client, CoordinatorKind, Failure, PartitionMetadata
 from eosctl.client.ports import Connector, WallClock
+from eosctl.client.raw_streams import open_raw
 from eosctl.client.sockets import SocketConnector
 from eosctl.client.tls import tls_context
 from eosctl.client.transactions import ProducerIdentity, init_producer_id
@@ -241,12 +242,8 @@ class _Run:
                     "It coordinates or leads what the load needs, and has gone since.",
                     "Wait until the cluster is whole, then start the load again.",
                 )
-            try:
-                lane.attach(await connector.open(endpoint, lane, tls_context(client.config)))
-            except OSError as error:
-                raise ClusterUnreachable(
-                    f"Cannot connect to {endpoint}.", f"{error}.", "See whether it runs: eosctl doctor -b ADDRESS"
-                ) from error
+            config = client.config
+            lane.attach(await open_raw(endpoint, config, connector, tls_context(config), lane))
         return lane
 
     def _lost(self) -> None:

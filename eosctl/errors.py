@@ -20,7 +20,8 @@ class ExitCode(IntEnum):
         FAILED: An operation failed, such as a request that no broker answered.
         BAD_INPUT: The command line or an input file is wrong.
         FINDINGS: A finding is at or above ``--fail-on``.
-        INCOMPLETE: Evidence is missing, and ``--require-complete`` was given, or too much of it for a grade.
+        INCOMPLETE: Evidence is missing, and ``--require-complete`` was given, or too much of it for a grade; or a right
+            is missing without which the command cannot do its work.
         INTERRUPTED: The user ended the command (Ctrl-C).
     """
 
@@ -182,6 +183,8 @@ class AuthenticationFailed(EosctlError):  # noqa: N818
 
 class AuthorizationDenied(EosctlError):  # noqa: N818
     """The broker knows who asks and refuses this operation."""
+
+    exit_code = ExitCode.INCOMPLETE
 
 
 class EvidenceIncomplete(EosctlError):  # noqa: N818

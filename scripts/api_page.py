@@ -81,6 +81,7 @@ MODULES: Final = (
     "answered",
     "transactions",
     "unlisted_ids",
+    "missing_rights",
     "hanging",
     "blame",
     "change_transaction",

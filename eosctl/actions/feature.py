@@ -73,7 +73,8 @@ async def _finalize(client: Client, plan: FeaturePlan, permit: Permit) -> Verifi
     codes = [answer.error_code, *(result.error_code for result in answer.results or ())]
     failed = next((code for code in codes if code), None)
     if failed is not None:
-        raise error_for_code(failed, f"UpdateFeatures {plan.feature}={plan.level} ({answer.error_message or ''})")
+        what = f"UpdateFeatures {plan.feature}={plan.level} ({answer.error_message or ''})"
+        raise error_for_code(failed, what, api_key=ApiKey.UPDATE_FEATURES)
     return partial(_report, plan)
 
 

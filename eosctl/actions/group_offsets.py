@@ -131,7 +131,7 @@ async def _commit(client: Client, plan: OffsetPlan, permit: Permit) -> Verificat
     )
     code = any_error(answer)
     if code:
-        raise error_for_code(code, f"OffsetCommit for group {plan.group_id}")
+        raise error_for_code(code, f"OffsetCommit for group {plan.group_id}", api_key=ApiKey.OFFSET_COMMIT)
     return partial(_report, plan)
 
 

@@ -86,11 +86,12 @@ async def _elect(client: Client, plan: ElectionPlan, permit: Permit) -> Verifica
     request = elect_leaders.ElectLeadersRequest(PREFERRED, wanted, client.config.request_timeout_ms)
     answer = await client.request(Role.CONTROLLER, ApiKey.ELECT_LEADERS, request, floor=1)
     if answer.error_code:
-        raise error_for_code(answer.error_code, "ElectLeaders")
+        raise error_for_code(answer.error_code, "ElectLeaders", api_key=ApiKey.ELECT_LEADERS)
     for result in answer.replica_election_results:
         for elected in result.partition_result:
             if elected.error_code not in _FINE:
-                raise error_for_code(elected.error_code, f"ElectLeaders for {result.topic}-{elected.partition_id}")
+                what = f"ElectLeaders for {result.topic}-{elected.partition_id}"
+                raise error_for_code(elected.error_code, what, api_key=ApiKey.ELECT_LEADERS)
     return partial(_verify, client, plan)
 
 

@@ -73,7 +73,7 @@ async def _write_marker(client: Client, plan: MarkerPlan, permit: Permit) -> Ver
             error_code=error,
         )
     if error != ErrorCode.NONE:
-        raise error_for_code(error, f"WriteTxnMarkers for {plan.partition}")
+        raise error_for_code(error, f"WriteTxnMarkers for {plan.partition}", api_key=ApiKey.WRITE_TXN_MARKERS)
     return partial(_verify, client, plan)
 
 

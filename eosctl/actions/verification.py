@@ -91,7 +91,7 @@ async def _set_default(client: Client, plan: VerificationPlan, permit: Permit) -
     answer = await client.request(Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, request)
     code = any_error(answer)
     if code:
-        raise error_for_code(code, f"Setting {VERIFICATION_SETTING}=true")
+        raise error_for_code(code, f"Setting {VERIFICATION_SETTING}=true", api_key=ApiKey.INCREMENTAL_ALTER_CONFIGS)
     return _report
 
 

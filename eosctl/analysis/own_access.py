@@ -1,4 +1,4 @@
-"""The minimal ACLs of eosctl's own commands, as authorizers enforce them (`tests/sandbox/security/command_rights.py`).
+"""The minimal ACLs of eosctl's own commands, as authorizers enforce them (`tests/sandbox/security/rights_proof.py`).
 
 READ implies DESCRIBE. Names are unknown before a cluster was read, so the ACLs are for all of them; commands that are
 applications themselves have names of their own. WriteTxnMarkers needed ClusterAction, the right of brokers, before

@@ -6,7 +6,8 @@ import difflib
 from typing import Final
 
 from eosctl.analysis.release import at_least
-from eosctl.errors import UsageError
+from eosctl.errors import EvidenceIncomplete, UsageError
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
 
@@ -19,6 +20,7 @@ def require_partition(snapshot: ClusterSnapshot, partition: TopicPartition) -> P
 
     Raises:
         UsageError: The cluster does not list its topic, or the topic does not have it.
+        EvidenceIncomplete: The topic may be one that this principal may not describe.
     """
     topic = require_topic(snapshot, partition.topic)
     found = next((info for info in topic.partitions if info.partition == partition), None)
@@ -38,14 +40,21 @@ def require_topic(snapshot: ClusterSnapshot, name: str) -> Topic:
 
     Raises:
         UsageError: The cluster does not list it.
+        EvidenceIncomplete: It may be one that this principal may not describe.
     """
     topic = snapshot.topic(name)
     if topic is not None:
         return topic
+    if any(gap.kind is EvidenceKind.TOPICS and gap.is_denied for gap in snapshot.gaps):
+        raise EvidenceIncomplete(
+            f"The list of topics is incomplete, so {name!r} is not known.",
+            "Brokers leave out topics that this principal may not describe. It may also not exist.",
+            f"Grant Read on topic {name!r} (kafka-acls), or check the name.",
+        )
     known = difflib.get_close_matches(name, [one.name for one in snapshot.topics], n=1)
     raise UsageError(
         f"Unknown topic {name!r}.",
-        "The cluster does not list it: it does not exist, or this principal may not describe it.",
+        "The cluster does not list it.",
         f"Check the name{f'; did you mean {known[0]}' if known else ''}.",
     )
 

@@ -124,6 +124,7 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
         controller_id=snapshot.controller_id,
         brokers=_brokers(snapshot),
         unread=tuple(dict.fromkeys(_sentence(gap) for gap in gaps)),
+        gaps=tuple(gaps),
         are_groups_read=EvidenceKind.GROUP_OFFSETS in snapshot.collected,
     )
 

@@ -243,7 +243,7 @@ class Client:
             if code is ErrorCode.NONE:
                 return response
             who = f"broker {destination}" if isinstance(destination, int) else str(destination)
-            return failure_for_code(code, f"{api_key.name} on {who}", getattr(response, "error_message", None))
+            return failure_for_code(code, f"{api_key.name} on {who}", getattr(response, "error_message", ""), api_key)
 
         self._check_allowed(api_key)
         asked = tuple(dict.fromkeys(destinations))

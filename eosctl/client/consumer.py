@@ -74,7 +74,7 @@ async def list_offset(
     )
     answer = response.topics[0].partitions[0]
     if answer.error_code:
-        raise error_for_code(answer.error_code, f"ListOffsets of {partition}")
+        raise error_for_code(answer.error_code, f"ListOffsets of {partition}", api_key=ApiKey.LIST_OFFSETS)
     return int(answer.offset)
 
 
@@ -113,10 +113,10 @@ async def fetch(
         partition, ApiKey.FETCH, request, floor=4, cap=_FETCH_CAP, retry_on=_AGAIN, error_of=any_error
     )
     if response.error_code:
-        raise error_for_code(response.error_code, f"Fetch of {partition}")
+        raise error_for_code(response.error_code, f"Fetch of {partition}", api_key=ApiKey.FETCH)
     answer = response.responses[0].partitions[0]
     if answer.error_code:
-        raise error_for_code(answer.error_code, f"Fetch of {partition} at offset {offset}")
+        raise error_for_code(answer.error_code, f"Fetch of {partition} at offset {offset}", api_key=ApiKey.FETCH)
     return _parse(partition, offset, answer, isolation)
 
 

@@ -87,7 +87,7 @@ class GroupMember:
                 self._member_id = ""
                 continue
             if answer.error_code:
-                raise error_for_code(answer.error_code, f"JoinGroup of {self._group_id}")
+                raise error_for_code(answer.error_code, f"JoinGroup of {self._group_id}", api_key=ApiKey.JOIN_GROUP)
             break
         self._member_id, self._generation = answer.member_id, answer.generation_id
         shares = [SyncGroupRequestAssignment(member.member_id, b"") for member in answer.members]

@@ -47,7 +47,7 @@ async def committed_offsets(
     )
     code = any_error(response)
     if code:
-        raise error_for_code(code, f"OffsetFetch of group {group_id}")
+        raise error_for_code(code, f"OffsetFetch of group {group_id}", api_key=ApiKey.OFFSET_FETCH)
     return {
         TopicPartition(topic.name, found.partition_index): _or_none(found.committed_offset)
         for topic in response.topics

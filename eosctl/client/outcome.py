@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
+from eosctl.client.needed_rights import RESOURCES, needed_right
 from eosctl.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
@@ -17,26 +18,12 @@ from eosctl.errors import (
     UnsupportedByBroker,
 )
 from eosctl.model.evidence import GapReason
+from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 
 T = TypeVar("T")
 
-AUTHORIZATION_CODES: Final = frozenset(
-    {
-        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-        ErrorCode.GROUP_AUTHORIZATION_FAILED,
-        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-        ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
-    }
-)
-
-_NEEDED_PERMISSION: Final = {
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Describe, Read or Write on the topic",
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Describe or Read on the group",
-    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Describe, Alter or ClusterAction on the cluster",
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Describe or Write on the transactional id",
-}
+AUTHORIZATION_CODES: Final = frozenset({*RESOURCES, ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED})
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -96,19 +83,19 @@ def known_error(code: int) -> ErrorCode:
         return ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def error_for_code(code: int, operation: str, detail: str | None = None) -> EosctlError:
+def error_for_code(code: int, operation: str, detail: str | None = None, api_key: ApiKey | None = None) -> EosctlError:
     """Return the exception for a broker's error code.
 
     Args:
         code: The code on the wire, not NONE.
         operation: The request, e.g. `ListTransactions on broker 2`.
         detail: The broker's own message, if it sent one.
+        api_key: The request, from which a denial names the right that it needs; None if it is not one request.
     """
     error = known_error(code)
     what = f"{operation}: {error.name}"
     if error in AUTHORIZATION_CODES:
-        needed = _NEEDED_PERMISSION.get(error, "a further permission")
-        return AuthorizationDenied(what, f"The principal lacks {needed}.", "Grant it (kafka-acls) and try again.")
+        return _denial(error, what, api_key)
     why = detail or error.message
     if error is ErrorCode.UNSUPPORTED_VERSION:
         return UnsupportedByBroker(what, why, "Do it with the tools of the broker's release, or upgrade.")
@@ -117,9 +104,18 @@ def error_for_code(code: int, operation: str, detail: str | None = None) -> Eosc
     return BrokerError(what, why, f"What it means: eosctl explain {error.name}.", error_code=code)
 
 
-def failure_for_code(code: int, operation: str, detail: str | None = None) -> Failure:
+def _denial(error: ErrorCode, what: str, api_key: ApiKey | None) -> AuthorizationDenied:
+    right = "" if api_key is None else needed_right(error, api_key)
+    if not right:
+        on = f" on {RESOURCES[error]}" if error in RESOURCES else ""
+        return AuthorizationDenied(what, f"The principal lacks a right{on}.", "Grant it (kafka-acls) and try again.")
+    return AuthorizationDenied(what, f"The principal lacks {right}.", f"Grant {right} (kafka-acls), and try again.")
+
+
+def failure_for_code(code: int, operation: str, detail: str | None = None, api_key: ApiKey | None = None) -> Failure:
     """Return a broker's error code as a `Failure`."""
-    return Failure(_reason_for_code(known_error(code)), error_for_code(code, operation, detail), known_error(code))
+    error = error_for_code(code, operation, detail, api_key)
+    return Failure(_reason_for_code(known_error(code)), error, known_error(code))
 
 
 def failure_for_error(error: EosctlError) -> Failure:

@@ -101,7 +101,7 @@ def producer_error(api_key: ApiKey, code: int, operation: str) -> EosctlError:
     """Return the exception for a failed step; `operation` identifies it, e.g. `EndTxn of payments`."""
     error = known_error(code)
     if error in AUTHORIZATION_CODES:
-        return error_for_code(code, operation)
+        return error_for_code(code, operation, api_key=api_key)
     severity = classify_producer_error(api_key, error)
     what = f"{operation}: {error.name}"
     if error in _FENCED:

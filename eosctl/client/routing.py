@@ -164,7 +164,9 @@ class Router:
 
     def _parse_coordinator(self, part: CoordinatorOf, answer: Any) -> Outcome[int]:
         if answer.error_code:
-            return failure_for_code(answer.error_code, f"Looking for {part}", answer.error_message)
+            return failure_for_code(
+                answer.error_code, f"Looking for {part}", answer.error_message, ApiKey.FIND_COORDINATOR
+            )
         node_id = int(answer.node_id)
         self._coordinators[part] = node_id
         return node_id
@@ -174,7 +176,8 @@ class Router:
             await self.refresh([partition.topic], deadline)
         leader_id = self._leaders.get(partition)
         if leader_id is None:
-            raise error_for_code(self._why_no_leader(partition), f"Looking for the leader of {partition}")
+            code = self._why_no_leader(partition)
+            raise error_for_code(code, f"Looking for the leader of {partition}", api_key=ApiKey.METADATA)
         return leader_id
 
     def _why_no_leader(self, partition: TopicPartition) -> ErrorCode:

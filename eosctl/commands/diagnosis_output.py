@@ -60,7 +60,7 @@ def write_judged(judged: Judged, text: str, result: FindingResultOptions) -> NoR
     output, diagnosis = result.output, judged.diagnosis
     write_baseline_file(judged.found, result.write_baseline)
     write_result(text, result.output_file)
-    note_gaps(output, diagnosis.gaps)
+    note_gaps(output, diagnosis.gaps, text)
     note_missing(output, list(dict.fromkeys(one.reason for one in diagnosis.results if one.incomplete)))
     note_suppressed(diagnosis, output)
     for remark in judged.remarks:

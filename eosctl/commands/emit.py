@@ -34,7 +34,7 @@ def emit(
     Args:
         text: The result.
         result: Where it goes.
-        gaps: The evidence that is missing; named on standard error if the format omits it.
+        gaps: The evidence that is missing; named on standard error if the result omits it.
         code: The exit code.
         complete: Whether missing evidence ends in `ExitCode.INCOMPLETE`, unless the code says something already.
         error: Raised after the result is written, if there is one.
@@ -43,7 +43,7 @@ def emit(
         EosctlError: The file cannot be written.
     """
     write_result(text, result.output_file)
-    note_gaps(result.output, gaps)
+    note_gaps(result.output, gaps, text)
     if error is not None:
         raise error
     raise typer.Exit(ExitCode.INCOMPLETE if complete and gaps and code is ExitCode.DONE else code)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.incomplete import end_reading
 from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_listen
@@ -36,7 +37,7 @@ def exporter(
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = "127.0.0.1:9308",
-    once: Annotated[bool, typer.Option("--once", help="Print the metrics once and exit, without listening.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print the metrics once and exit; 4 if one is missing.")] = False,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     *,
     request: ExportOptions,
@@ -60,6 +61,7 @@ def exporter(
     request = request._replace(connection=connection, listen=address, second_look_after_ms=second_look_after)
     with callbacks(invocation.now_ms) as shown:
         if once:
-            write_result(render_gauges(measure_once(request, shown)))
-        else:
-            serve_gauges(request, render_gauges, shown)
+            measured = measure_once(request, shown)
+            write_result(render_gauges(measured.gauges))
+            end_reading(measured.gaps)
+        serve_gauges(request, render_gauges, shown)

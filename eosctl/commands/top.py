@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.incomplete import end_reading
 from eosctl.command_line.invocation import Invocation, note, write_error, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -49,7 +50,7 @@ def top(
     / filters, and a plans the abort of a hanging one: nothing is written before its partition is typed.
 
     Without an --interval, it reads every 5 s, at high cost each minute; r reads now. Keys need Textual
-    (pip install 'eosctl[top]'); without it, a terminal, or with --count, readings are printed one after the other.
+    (pip install 'eosctl[top]'); without it, a terminal, or with --count, it prints readings; 4 if the last has gaps.
 
     Examples:
         eosctl top -b kafka-1:9092
@@ -73,7 +74,7 @@ def top(
     if not is_plain:
         note("Textual is not installed, so no keys work. Install it with: pip install 'eosctl[top]'")
     with frames(output, write_result) as show:
-        watch_transactions.watch_transactions(
+        last = watch_transactions.watch_transactions(
             request,
             lambda moments: show(
                 render_look(moments, output)
@@ -82,6 +83,7 @@ def top(
             ),
             Callbacks(invocation.now_ms, note, report_error=write_error),
         )
+    end_reading(last.gaps)
 
 
 def _explain(check_id: str) -> str:

@@ -14,18 +14,21 @@ from eosctl.capacity.observation import offset_commit_version
 from eosctl.capacity.record_sizes import format_release
 from eosctl.client import Client
 from eosctl.client.destinations import Role
+from eosctl.client.outcome import AUTHORIZATION_CODES, any_error, error_for_code
 from eosctl.client.ports import Connector, WallClock
-from eosctl.client.topics import ensure_topic
+from eosctl.client.topics import ensure_topic, require_topic_rights
 from eosctl.collect.cluster import collect_broker_facts, collect_shape
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
+from eosctl.collect.visibility import INTERNAL_TOPICS
 from eosctl.collect.workload import collect_traffic
 from eosctl.errors import EosctlError
 from eosctl.lab.workloads.generator import run_load
-from eosctl.lab.workloads.load import Load, Profile
+from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.calibration import CalibrationRow, Trial, TrialProfile
 from eosctl.model.snapshot import Topic
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 
@@ -130,11 +133,14 @@ async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[Calibrati
     """Run a trial and compare the results.
 
     Raises:
+        AuthorizationDenied: The principal lacks a right.
         EosctlError: The cluster cannot be used, or a transaction failed.
     """
     client = bench.client
     # All partitions of a transaction must have the same leader, and leaders are assigned round-robin.
     partition_count = PARTITIONS_PER_BROKER * len((await client.refresh_metadata([])).brokers)
+    await require_topic_rights(client, [trial.name], ("Create", "Write", "Read", "Delete"))
+    await require_topic_rights(client, INTERNAL_TOPICS, ("Read",))
     await ensure_topic(client, trial.name, partition_count=partition_count)
     try:
         load = Load(
@@ -152,11 +158,7 @@ async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[Calibrati
         before = await _offsets(client)
         report = await run_load(client, load, now_ms=bench.now_ms, connector=bench.connector, cpu_s=bench.cpu_s)
         if report.errors or report.completed_count != trial.transaction_count:
-            raise EosctlError(
-                f"The trial {trial.name} did {report.completed_count} of {trial.transaction_count} transactions.",
-                ", ".join(f"{name}: {count}" for name, count in report.errors.items()),
-                "Check the brokers' logs.",
-            )
+            raise _failed(trial, report)
         after = await _settled(client, trial)
         counted = await collect_traffic(ReadOnly(client), before, after, 1_000, bytes_per_partition=1 << 30)
         workload = describe_trial(
@@ -166,6 +168,19 @@ async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[Calibrati
     finally:
         await delete_topic(client, trial.name)
     return rows
+
+
+def _failed(trial: Trial, report: LoadReport) -> EosctlError:
+    """Return the error of a load that did not end all of its transactions."""
+    for name in report.errors:
+        api, error = name.split()
+        if ErrorCode[error] in AUTHORIZATION_CODES:
+            return error_for_code(ErrorCode[error], f"{api} of {trial.name}", api_key=ApiKey[api])
+    return EosctlError(
+        f"The trial {trial.name} did {report.completed_count} of {trial.transaction_count} transactions.",
+        ", ".join(f"{name}: {count}" for name, count in report.errors.items()),
+        "Check the brokers' logs.",
+    )
 
 
 async def _offsets(client: Client) -> tuple[Topic, ...]:
@@ -201,6 +216,12 @@ async def _remembered(client: Client, trial: Trial) -> int:
 
 
 async def delete_topic(client: Client, name: str) -> None:
-    """Delete a topic of a trial."""
+    """Delete a topic of a trial.
+
+    Raises:
+        EosctlError: The controller refused it.
+    """
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name)], topic_names=[name], timeout_ms=30_000)
-    await client.request(Role.CONTROLLER, ApiKey.DELETE_TOPICS, request)
+    answer = await client.request(Role.CONTROLLER, ApiKey.DELETE_TOPICS, request)
+    if code := any_error(answer):
+        raise error_for_code(code, f"Deleting the topic {name}", api_key=ApiKey.DELETE_TOPICS)

@@ -16,7 +16,7 @@ from eosctl.client.ports import WallClock
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, ProducerIdentity, TransactionDialect
-from eosctl.errors import EosctlError
+from eosctl.errors import AuthorizationDenied, EosctlError
 from eosctl.lab.history.coverage import Coverage
 from eosctl.lab.history.events import (
     Drained,
@@ -179,6 +179,8 @@ class RecordedProducer(TransactionalProducer):
             fate = await attempt_transaction(self, work, aborts=aborts)
         except ProducerFenced:
             fate = None
+        except AuthorizationDenied:
+            raise
         except EosctlError:
             if not await self.survives():
                 fate = None
@@ -191,10 +193,17 @@ class RecordedProducer(TransactionalProducer):
         for _ in range(_INIT_TRIES):
             try:
                 await self.init_transactions()
-            except EosctlError:
+            except EosctlError as error:
+                _raise_denied(error)
                 continue
             return True
         return False
+
+
+def _raise_denied(error: EosctlError) -> None:
+    """Raise the error of a missing right: another attempt fails, too."""
+    if isinstance(error, AuthorizationDenied):
+        raise error
 
 
 async def write(
@@ -254,7 +263,8 @@ async def copy(
                     continue
                 reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position or 0})
             found = (await reader.poll(max_wait_ms=100)).get(source, ())[:3]
-        except EosctlError:
+        except EosctlError as error:
+            _raise_denied(error)
             continue
         if not found:
             if over:
@@ -331,7 +341,8 @@ async def follow(
             one = Reader(client, IsolationLevel.READ_COMMITTED, {partition: positions[partition]})
             try:
                 found = (await one.poll(max_wait_ms=50)).get(partition, ())
-            except EosctlError:
+            except EosctlError as error:
+                _raise_denied(error)
                 continue
             positions[partition] = one.positions[partition]
             record_values(recorder, actor, partition, found)

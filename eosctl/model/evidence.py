@@ -101,3 +101,14 @@ class EvidenceGap(msgspec.Struct, frozen=True, gc=False):
     error: str = ""
     detail: str = ""
     next_step: str = ""
+
+    @property
+    def is_denied(self) -> bool:
+        """Return whether it is missing because the principal lacks a right."""
+        return self.reason in (GapReason.NOT_AUTHORIZED, GapReason.HIDDEN)
+
+    @property
+    def sentence(self) -> str:
+        """Return what is missing, why, and how to close the gap."""
+        why = (self.error or self.detail or self.reason.value).rstrip(".")
+        return f"{self.kind.value} of {self.subject}: {why}. {self.next_step}".rstrip()

@@ -16,6 +16,8 @@ EXIT_CODES: Final = {
     Outcome.BLOCKED: 7,
     Outcome.FAILED: 8,
 }
+#: The exit code of all commands for missing evidence.
+LACKED_RIGHT: Final = 4
 
 
 class StepReport(NamedTuple):
@@ -28,7 +30,7 @@ class StepReport(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """The result of a run."""
+    """The result of a run; `lacked_right` if any reading was incomplete because the principal lacks a right."""
 
     runbook: str
     run: str
@@ -40,11 +42,13 @@ class RunResult(NamedTuple):
     resumable: bool
     journal: str
     reports: tuple[StepReport, ...]
+    lacked_right: bool = False
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code of `eosctl runbook run`."""
-        return EXIT_CODES[self.outcome]
+        """Return the exit code of `eosctl runbook run`; only a failure is worse than a missing right."""
+        is_incomplete = self.lacked_right and self.outcome is not Outcome.FAILED
+        return LACKED_RIGHT if is_incomplete else EXIT_CODES[self.outcome]
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from eosctl.model.evidence import EvidenceGap
 from eosctl.model.hang import HangStatus, TransactionVerdict
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction
@@ -82,8 +83,8 @@ class Moment(msgspec.Struct, frozen=True):
     """One reading: what is open, the worst and oldest first, and how much the cluster hides from readers.
 
     `unowned_count` counts the transactions that are open at a leader and in no coordinator, hanging or undecided.
-    `unread` names what could not be read, a sentence for each gap. `are_groups_read` is false if groups were left out
-    because nothing is in doubt or open for long; then no transaction names the groups that wait for it. The next
+    `unread` names what could not be read, a sentence for each of `gaps`. `are_groups_read` is false if groups were left
+    out because nothing is in doubt or open for long; then no transaction names the groups that wait for it. The next
     reading begins `pause_ms` after this one; `is_slowed_down` if that is longer because readings are expensive.
     """
 
@@ -97,6 +98,7 @@ class Moment(msgspec.Struct, frozen=True):
     controller_id: int | None = None
     brokers: tuple[WatchedBroker, ...] = ()
     unread: tuple[str, ...] = ()
+    gaps: tuple[EvidenceGap, ...] = ()
     are_groups_read: bool = True
     pause_ms: int = 0
     is_slowed_down: bool = False

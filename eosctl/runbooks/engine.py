@@ -17,6 +17,7 @@ from eosctl.errors import (
     AuthorizationDenied,
     ConfigFileError,
     EosctlError,
+    EvidenceIncomplete,
     PlanRefused,
     UsageError,
 )
@@ -87,6 +88,7 @@ class Run:
         self._asserted: list[Assert] = []
         self._planned: dict[str, object] = {}
         self._unread = ""  # the first gap of the last reading
+        self.lacked_right = False
 
     @property
     def is_dry(self) -> bool:
@@ -115,6 +117,7 @@ class Run:
             except TimeoutError:
                 found = self._stopped(step, f"Step {step.id} took longer than it may; what it began may have happened.")
             except EosctlError as error:
+                self.lacked_right = self.lacked_right or isinstance(error, AuthorizationDenied | EvidenceIncomplete)
                 found = self._stopped(step, str(error))
             if isinstance(found, str) and found not in set(Outcome):
                 self.write("done", step.id, next=found)
@@ -314,6 +317,7 @@ class Run:
                 "Check --bootstrap-server.",
             )
         missing = kind.missing(snapshot)
+        self.lacked_right = self.lacked_right or any(gap.is_denied for gap in missing)
         self._unread = f" Missing: {missing[0].kind.value}. {missing[0].next_step}" if missing else ""
         return kind.facts_of(snapshot, self._filled(arguments, self._position.known))
 

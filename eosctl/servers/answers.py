@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from eosctl.errors import EosctlError, ExitCode, defect_error, file_error, unknown_name
-from eosctl.model.evidence import EvidenceGap
 from eosctl.model.redaction import redact_text
 from eosctl.render.failure import render_failure
 from eosctl.render.schemas import schema_of
@@ -142,9 +141,3 @@ def _coverage_lines(code: int, read: Iterable[str], unread: Iterable[str], remar
         yield from (f"{label}: {redact_text(line)}" for line in lines[:_SHOWN])
         if len(lines) > _SHOWN:
             yield f"{label}: and {count_text(len(lines) - _SHOWN, 'more line')}"
-
-
-def gap_text(gap: EvidenceGap) -> str:
-    """Return missing evidence in words."""
-    why = (gap.error or gap.detail or gap.reason.value).rstrip(".")
-    return f"{gap.kind.value} of {gap.subject}: {why}. {gap.next_step}".rstrip()

@@ -24,7 +24,7 @@ from eosctl.render.logs.formats import render_logs_report
 from eosctl.render.logs.report import skipped_texts
 from eosctl.render.machine import render_json
 from eosctl.render.transactions.hanging import render_hanging
-from eosctl.servers.answers import Answer, Tool, gap_text
+from eosctl.servers.answers import Answer, Tool
 from eosctl.servers.arguments import (
     DecodeArguments,
     DoctorArguments,
@@ -67,7 +67,7 @@ def _doctor(given: DoctorArguments, connection: Connection, callbacks: Callbacks
     report = found.report
     read = [*_cluster_lines(report.snapshot), *_files(report.read_as)]
     read += [text for text in (report.log_reading, report.printed_reading) if text]
-    unread = [gap_text(gap) for gap in found.diagnosis.gaps]
+    unread = [gap.sentence for gap in found.diagnosis.gaps]
     unread += [f"{one.file}: {one.error.what}" for one in found.unreadable]
     unread += _skipped(found.diagnosis)
     if not found.grade.is_given:
@@ -82,7 +82,7 @@ def _hanging(given: HangingArguments, connection: Connection, callbacks: Callbac
     snapshot = found.snapshot
     text = render_hanging(snapshot, found.verdicts, callbacks.now_ms(), OutputFormat.JSON, empty="")
     code = ExitCode.FINDINGS if found.needs_action else ExitCode.INCOMPLETE if snapshot.gaps else ExitCode.DONE
-    return Answer(text, code, tuple(_cluster_lines(snapshot)), tuple(map(gap_text, snapshot.gaps)))
+    return Answer(text, code, tuple(_cluster_lines(snapshot)), tuple(gap.sentence for gap in snapshot.gaps))
 
 
 def _explain(given: ExplainArguments, _: Connection, callbacks: Callbacks) -> Answer:

@@ -15,6 +15,7 @@ from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.model.checklist import Answer, Checklist
 from eosctl.model.deployment import Deployment
+from eosctl.model.evidence import EvidenceGap
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
@@ -41,10 +42,11 @@ class ChecklistRequest(msgspec.Struct, frozen=True):
 
 
 class Answered(NamedTuple):
-    """The answers, and the cluster that they are about; None where no cluster was read."""
+    """The answers, the cluster that they are about, None where none was read, and the evidence that is missing."""
 
     answers: tuple[Answer, ...]
     cluster_id: str | None
+    gaps: tuple[EvidenceGap, ...] = ()
 
 
 def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -> Answered:
@@ -73,4 +75,6 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
         deployment = files.deployment
         diagnosis = joined(diagnosis, judge_files(deployment, evidence))
     answers = answer_automatically(request.checklist, diagnosis, Seen(evidence, deployment, not_judged), request.at)
-    return Answered(answers, None if evidence is None else evidence.cluster_id)
+    if evidence is None:
+        return Answered(answers, None)
+    return Answered(answers, evidence.cluster_id, evidence.gaps)

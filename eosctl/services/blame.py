@@ -64,11 +64,10 @@ class BlameRequest(msgspec.Struct, frozen=True):
 
 
 class Blamed(NamedTuple):
-    """The history of the id, and the missing evidence: of the transaction log, and of all other sources."""
+    """The history of the id, and the missing evidence, that of the transaction log first."""
 
     blame: Blame
-    history_gaps: tuple[EvidenceGap, ...]
-    other_gaps: tuple[EvidenceGap, ...]
+    gaps: tuple[EvidenceGap, ...]
 
 
 def blame(request: BlameRequest, callbacks: Callbacks = SILENT) -> Blamed:
@@ -86,8 +85,8 @@ def blame(request: BlameRequest, callbacks: Callbacks = SILENT) -> Blamed:
         raise unlisted_ids(snapshot, (request.name,), _NOT_SEEN)
     events = read_events(request.logs, callbacks.progress)
     found = explain_blame(snapshot, transactional_id, events=events, commits=commits)
-    of_history = tuple(gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTION_HISTORY)
-    return Blamed(found, of_history, tuple(gap for gap in snapshot.gaps if gap not in of_history))
+    gaps = sorted(snapshot.gaps, key=lambda gap: gap.kind is not EvidenceKind.TRANSACTION_HISTORY)
+    return Blamed(found, tuple(gaps))
 
 
 def _evidence(request: BlameRequest, callbacks: Callbacks) -> _Evidence:

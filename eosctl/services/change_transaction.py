@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -17,9 +18,9 @@ from eosctl.client.deadline import Deadline
 from eosctl.collect.audit_file import audit_file
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
-from eosctl.errors import PlanRefused, UsageError
+from eosctl.errors import EvidenceIncomplete, PlanRefused, UsageError
 from eosctl.findings.bootstrap import connection_words
-from eosctl.model.evidence import EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
@@ -27,8 +28,14 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
+from eosctl.services.missing_rights import denied_among, unless_denied
 from eosctl.services.protection import protecting_profile
 from eosctl.settings.client_resolution import ResolvedClient
+
+#: The evidence from which plans are made; what else is read explains them.
+DECIDING: Final = frozenset(
+    {EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS, EvidenceKind.TRANSACTION_HISTORY}
+)
 
 
 class _Plan(Protocol):
@@ -94,6 +101,7 @@ def abort_transaction(
     Raises:
         UsageError: The confirmation names another target, or a protected profile requires one.
         PlanRefused: The transaction does not hang, or changed in the meantime.
+        EvidenceIncomplete: This principal lacks a right, so that nothing is decided.
         EosctlError: The cluster cannot be read, or the change failed.
     """
     return _change(request_abort(target, terms.accept_data_loss), terms, dialog, callbacks)
@@ -136,19 +144,24 @@ def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: 
             port = _Port(request, cluster, resolved, terms, dialog, audit)
             try:
                 attempt = await carry_out(request.action, client, port)
-            except (PlanRefused, UsageError) as error:
-                audit.refuse(client.cluster.cluster_id, request.target, error)
-                raise
+            except (PlanRefused, UsageError, EvidenceIncomplete) as error:
+                refusal = unless_denied(error, cluster.denied)
+                audit.refuse(client.cluster.cluster_id, request.target, refusal)
+                raise refusal from error
             return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
 
     return run(change)
 
 
-class _Cluster(NamedTuple):
+@dataclass
+class _Cluster:
+    """A cluster from which plans are made, and the rights that the last reading lacked."""
+
     client: Client
     callbacks: Callbacks
     second_look_after_ms: int
     timeout_ms: int | None
+    denied: tuple[EvidenceGap, ...] = ()
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         observer = Observer(
@@ -158,9 +171,11 @@ class _Cluster(NamedTuple):
         )
         reader = ReadOnly(self.client, None if self.timeout_ms is None else Deadline.after(self.timeout_ms))
         try:
-            return await collect_snapshot(reader, observer, kinds)
+            snapshot = await collect_snapshot(reader, observer, kinds)
         finally:
             self.callbacks.progress("")
+        self.denied = denied_among(snapshot.gaps, kinds & DECIDING)
+        return snapshot
 
 
 class _Port(Generic[P, R]):

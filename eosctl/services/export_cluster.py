@@ -15,7 +15,7 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter
 from eosctl.errors import UsageError
-from eosctl.model.evidence import EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.loopback import is_loopback
 from eosctl.model.metric_reading import Gauge
 from eosctl.model.snapshot import ClusterSnapshot
@@ -93,14 +93,22 @@ class _Measurer:
         return gauges if self._ends is None else (*gauges, measure_ends(self._ends.counts))
 
 
-def measure_once(request: ExportRequest, callbacks: Callbacks = SILENT) -> tuple[Gauge, ...]:
+class Measured(NamedTuple):
+    """The gauges of one reading, and the evidence that is missing in it."""
+
+    gauges: tuple[Gauge, ...]
+    gaps: tuple[EvidenceGap, ...]
+
+
+def measure_once(request: ExportRequest, callbacks: Callbacks = SILENT) -> Measured:
     """Read a cluster once, and return its gauges.
 
     Raises:
         EosctlError: No broker answered.
     """
     measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks)
-    return measurer.measure(event_loop.run(measurer.read))
+    snapshot = event_loop.run(measurer.read)
+    return Measured(measurer.measure(snapshot), snapshot.gaps)
 
 
 def serve_gauges(

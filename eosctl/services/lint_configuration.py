@@ -143,8 +143,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
 def _remark_gaps(gaps: Sequence[EvidenceGap], callbacks: Callbacks) -> None:
     """Name what was not read from the cluster, and so judged by no rule."""
     for gap in gaps[:GAPS_NAMED]:
-        why = (gap.error or gap.detail or gap.reason.value).rstrip(".")
-        callbacks.remark(f"incomplete: {gap.kind.value} of {gap.subject}: {why}. {gap.next_step}")
+        callbacks.remark(f"incomplete: {gap.sentence}")
     if len(gaps) > GAPS_NAMED:
         callbacks.remark(f"incomplete: and {len(gaps) - GAPS_NAMED:,} more")
 

@@ -23,12 +23,14 @@ from eosctl.collect.observation import observe_cluster
 from eosctl.collect.reader import Probed
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters
+from eosctl.model.evidence import EvidenceGap
 from eosctl.model.streams_reading import StreamsReading
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.cluster_descriptions import describe_file
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
+from eosctl.services.missing_rights import unless_denied
 from eosctl.settings.client_resolution import ResolvedClient
 from eosctl.text import count_text
 
@@ -68,11 +70,19 @@ class ObserveRequest(NamedTuple):
         return bool(self.descriptions or self.streams)
 
 
-def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> str:
-    """Return the text of a workload file. Nothing is changed.
+class Workload(NamedTuple):
+    """The text of a workload file, and the evidence of the cluster that is missing in it."""
+
+    text: str
+    gaps: tuple[EvidenceGap, ...] = ()
+
+
+def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> Workload:
+    """Return a workload file. Nothing is changed.
 
     Raises:
         UsageError: Several sources are given, or a value is missing that the source does not have.
+        EvidenceIncomplete: The principal lacks a right without which nothing is seen.
         EosctlError: The cluster cannot be read, or the observation is not enough for a plan.
     """
     _refuse_two_sources(request)
@@ -81,18 +91,19 @@ def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> 
     return _complete(request, callbacks)
 
 
-def _combined(request: ObserveRequest, callbacks: Callbacks) -> str:
+def _combined(request: ObserveRequest, callbacks: Callbacks) -> Workload:
     """Combine what runs, if a source for that is given, with descriptions; what is still missing is a remark."""
-    parts = []
+    parts, gaps = [], tuple[EvidenceGap, ...]()
     if request.metrics or request.snapshots or request.connection.is_given:
-        parts.append(read_partial(_complete(request, callbacks), "observed"))
+        observed, gaps = _complete(request, callbacks)
+        parts.append(read_partial(observed, "observed"))
     if request.streams:
         before, after = run(lambda: _read_streams_twice(request.streams, request.interval_ms, callbacks.now_ms))
         parts.append(observe_streams(before, after))
     parts += [describe_file(path) for path in request.descriptions]
     text = write_partial(request.name, merge(parts))
     _remark_what_is_needed(text, request.name, callbacks)
-    return text
+    return Workload(text, gaps)
 
 
 def _remark_what_is_needed(text: str, name: str, callbacks: Callbacks) -> None:
@@ -102,24 +113,22 @@ def _remark_what_is_needed(text: str, name: str, callbacks: Callbacks) -> None:
         callbacks.remark(f"not enough for a plan yet; the file marks what is needed: {incomplete.why.splitlines()[0]}")
 
 
-def _complete(request: ObserveRequest, callbacks: Callbacks) -> str:
+def _complete(request: ObserveRequest, callbacks: Callbacks) -> Workload:
     if request.metrics:
         text = _measured(request, callbacks)
         _remark_what_is_needed(text, request.name, callbacks)
-        return text
-    if request.snapshots:
-        text = _saved(request, callbacks)
-    else:
-        text = _watched(request, callbacks)
+        return Workload(text)
+    observed = Workload(_saved(request, callbacks)) if request.snapshots else _watched(request, callbacks)
     try:
-        parse_workload(text, request.name)
+        parse_workload(observed.text, request.name)
     except ConfigFileError as refused:
-        raise EosctlError(
+        error = EosctlError(
             "The observation is not enough for a plan.",
             f"No transactions ended, or their records could not be read ({refused.why.splitlines()[0]}).",
             "Watch for longer with --duration; check that __transaction_state can be read.",
-        ) from refused
-    return text
+        )
+        raise unless_denied(error, (gap for gap in observed.gaps if gap.is_denied)) from refused
+    return observed
 
 
 def _refuse_two_sources(request: ObserveRequest) -> None:
@@ -136,12 +145,12 @@ def _refuse_two_sources(request: ObserveRequest) -> None:
         raise UsageError("--snapshot cannot be combined with -b.", "One source is enough.", "Choose one.")
 
 
-def _watched(request: ObserveRequest, callbacks: Callbacks) -> str:
+def _watched(request: ObserveRequest, callbacks: Callbacks) -> Workload:
     resolved = resolve_connection(request.connection, callbacks.remark)
     probed = run(lambda: _observed(resolved, request.interval_ms, callbacks.now_ms))
     for gap in probed.gaps:
-        callbacks.remark(f"incomplete: {gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
-    return write_observed(request.name, probed.value)
+        callbacks.remark(f"incomplete: {gap.sentence}")
+    return Workload(write_observed(request.name, probed.value), probed.gaps)
 
 
 async def _observed(resolved: ResolvedClient, interval_ms: int, now_ms: Callable[[], int]) -> Probed[Observed]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
 from eosctl.analysis.minimal_access import (
@@ -109,7 +110,9 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
     release = release_if_named(request.kafka_version, callbacks.remark)
     connection, snapshot = request.connection, None
     if connection.is_given or request.snapshot_file is not None:
-        snapshot = collect_evidence(EvidenceRequest(connection, request.snapshot_file, KINDS), callbacks)
+        found = collect_evidence(EvidenceRequest(connection, request.snapshot_file, KINDS), callbacks)
+        # Hidden topics do not belong to the answer.
+        snapshot = replace(found, gaps=tuple(gap for gap in found.gaps if gap.kind in KINDS))
         release = release or oldest_release(snapshot)
     needed = _needed(request, release)
     if not needed:

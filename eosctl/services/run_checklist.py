@@ -115,8 +115,10 @@ def run_checklist(
         callbacks.progress("")
         record = ask_for_answers(checklist, record, who, lambda: time_text(callbacks.now_ms()), dialog)
     now_ms = callbacks.now_ms()
-    judged = judge_findings(diagnose_checklist(checklist, record, now_ms), files, now_ms)
-    return ChecklistRun(checklist, record, judged)
+    diagnosis = diagnose_checklist(checklist, record, now_ms)
+    if open_items(checklist, record.answers):  # The reason why may be a right that this principal lacks.
+        diagnosis = replace(diagnosis, gaps=found.gaps)
+    return ChecklistRun(checklist, record, judge_findings(diagnosis, files, now_ms))
 
 
 def sign_checklist(

@@ -177,7 +177,8 @@ async def _run(
             position, journal = _begin(request, inputs, source, run_id, cluster_id, callbacks)
             if journal is not None:
                 callbacks.remark(f"run         {run_id}")
-            ending = await Run(book, scene, position, cluster_id, journal).walk()
+            walk = Run(book, scene, position, cluster_id, journal)
+            ending = await walk.walk()
     return RunResult(
         runbook=book.id,
         run=run_id if request.yes else "",
@@ -189,6 +190,7 @@ async def _run(
         resumable=request.yes and (bool(ending.next) or ending.outcome in (Outcome.BLOCKED, Outcome.FAILED)),
         journal=str(journal_path(run_id)) if request.yes else "",
         reports=tuple(scene.reports),
+        lacked_right=walk.lacked_right,
     )
 
 

@@ -16,6 +16,7 @@ from eosctl.collect.bundles.bundle_parts import data_dir_parts, log_parts
 from eosctl.collect.bundles.snapshot_file import load_snapshot
 from eosctl.errors import UsageError
 from eosctl.model.bundle import BundleManifest, MissingPart
+from eosctl.model.evidence import EvidenceGap
 from eosctl.model.snapshot import ClusterSnapshot, SnapshotChange
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
@@ -78,8 +79,7 @@ def capture(request: CaptureRequest, callbacks: Callbacks = SILENT) -> Bundle:
     check_sources(request.programs)
     wanted = EvidenceRequest(request.connection, second_look_after_ms=request.second_look_after_ms)
     snapshot = read_sources(collect_evidence(wanted, callbacks), request.programs, callbacks).snapshot
-    gaps = snapshot.gaps
-    missing = [MissingPart(f"{gap.kind.value} of {gap.subject}", gap.error or gap.reason.value) for gap in gaps]
+    missing = [MissingPart(f"{gap.kind.value} of {gap.subject}", _why(gap)) for gap in snapshot.gaps]
     missing += [MissingPart(part.value, "not asked for (--include)") for part in Include if part not in parts]
 
     def contents() -> Iterator[Part]:
@@ -87,6 +87,11 @@ def capture(request: CaptureRequest, callbacks: Callbacks = SILENT) -> Bundle:
         yield from data_dir_parts(request.data_dirs, missing)
 
     return Bundle(write_bundle(request.file, snapshot, contents(), missing, __version__), snapshot)
+
+
+def _why(gap: EvidenceGap) -> str:
+    why = gap.error or gap.reason.value
+    return f"{why}. {gap.next_step}" if gap.next_step else why
 
 
 def read_bundle(file: Path) -> Bundle:

@@ -111,7 +111,7 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
         for name in relevant_ids(focus, found)
     }
     gaps = found.snapshot.gaps
-    notes += [f"{gap.kind.value} of {gap.subject}: {gap.detail or gap.error or gap.reason.value}" for gap in gaps]
+    notes += [gap.sentence for gap in gaps]
     notes += _cut_history(focus, found)
     merged = build_timeline(focus, found._replace(verdicts=verdicts), list(dict.fromkeys(notes)))
     # Within a time range, no event is an answer. Group commits are read from a cluster only.

@@ -25,17 +25,17 @@ def unlisted_ids(
         snapshot: The evidence.
         names: The ids.
         why: The reasons for an unknown id.
-        require_complete: Whether missing evidence has an exit code of its own.
+        require_complete: Whether missing evidence has an exit code of its own; a missing right always has it.
     """
     missing = why_ids_are_missing(snapshot)
     if not missing:
         return UsageError(
             f"Unknown transactional id {', '.join(map(repr, names))}.", why, "List all ids: eosctl txn list"
         )
-    steps = [gap.next_step for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTIONS]
-    error = EvidenceIncomplete if require_complete else EosctlError
+    gaps = [gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTIONS]
+    error = EvidenceIncomplete if require_complete or any(gap.is_denied for gap in gaps) else EosctlError
     return error(
         f"The list of transactional ids is incomplete, so {', '.join(names)} cannot be described.",
         "; ".join(missing),
-        steps[0] if steps else _NO_COORDINATOR,
+        gaps[0].next_step if gaps else _NO_COORDINATOR,
     )

@@ -101,8 +101,8 @@ def watch_transactions(
     show: Callable[[Sequence[Moment]], None],
     callbacks: Callbacks = SILENT,
     pace: Pace = Pace(),  # noqa: B008 - immutable
-) -> None:
-    """List the open transactions of a cluster repeatedly.
+) -> Moment:
+    """List the open transactions of a cluster repeatedly, and return the last reading.
 
     Args:
         request: What to watch.
@@ -115,7 +115,7 @@ def watch_transactions(
     """
     resolved = resolve_connection(request.connection, callbacks.remark)
 
-    async def watch(client: Client) -> None:
+    async def watch(client: Client) -> Moment:
         memory = Memory()
         moments: list[Moment] = []
         seen, used_s = 0, 0.0
@@ -131,15 +131,15 @@ def watch_transactions(
             seen += 1
             show(moments)
             if request.count is not None and seen >= request.count:
-                return
+                return moment
             await pace.wait(pause / 1000)
 
-    async def work() -> None:
+    async def work() -> Moment:
         config = replace(resolved.config, remembers_answers=True)
         async with connect(config, allowed_apis=READ_ONLY_APIS) as client:
-            await watch(client)
+            return await watch(client)
 
-    run(work)
+    return run(work)
 
 
 async def _read(client: Client, request: TransactionWatchRequest, callbacks: Callbacks, memory: Memory) -> Moment:

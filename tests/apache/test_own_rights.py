@@ -16,8 +16,8 @@ from tests.apache.test_authorization import LOGIN, PASSWORDS, guarded_broker
 from tests.apache.test_healthy_releases import ALL
 from tests.commands.conftest import eosctl, own_home, run_scenario
 from tests.lab.scenarios.stage.hanging import run_hanging
-from tests.sandbox.security.command_rights import commands, is_complete, rules_of, run_command
 from tests.sandbox.security.own_rights import RULES, SETTINGS, grant, names_right, run_doctor, use_everything
+from tests.sandbox.security.rights_proof import is_complete
 
 __all__ = ["own_home"]
 
@@ -34,23 +34,6 @@ def client_settings(folder: Path, user: str) -> Path:
         "utf-8",
     )
     return path
-
-
-@pytest.mark.parametrize("name", ["txn hanging", "group lag"])
-def test_the_rights_of_a_command_are_exact(name: str, tmp_path: Path, own_home: Path) -> None:
-    admin, alice = (client_settings(tmp_path, user) for user in ("admin", "alice"))
-    (leaf,) = (one for one in commands() if one.name == name)
-    rules = rules_of(leaf)
-    with guarded_broker(tmp_path / "kafka", PASSWORDS, SETTINGS) as broker:
-        address = broker.with_login
-        run(lambda: use_everything(Connection(address, admin)))
-        for left_out in rules:
-            grant(address, PASSWORDS["admin"], [rule for rule in rules if rule is not left_out])
-            done = run_command(leaf, ("-b", address, "--command-config", alice), tmp_path)
-            assert not is_complete(done), (left_out, done.out, done.err)
-        grant(address, PASSWORDS["admin"], rules)
-        done = run_command(leaf, ("-b", address, "--command-config", alice), tmp_path)
-        assert is_complete(done), done.out + done.err
 
 
 def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path, own_home: Path) -> None:

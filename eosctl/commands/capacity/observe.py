@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,15 +12,12 @@ from eosctl.command_line.invocation import Invocation, write_file, write_result
 from eosctl.command_line.option_groups import options
 from eosctl.commands.options import ConnectionOptions, duration_option
 from eosctl.commands.session import perform
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.services.observe_workload import ObserveRequest, observe_workload
 
-METRICS: Final = "From metrics"
-SAVED: Final = "From saved snapshots"
-DESCRIBED: Final = "From applications and descriptions"
-_metrics = partial(typer.Option, rich_help_panel=METRICS)
-_saved = partial(typer.Option, rich_help_panel=SAVED)
-_described = partial(typer.Option, rich_help_panel=DESCRIBED)
+_metrics = partial(typer.Option, rich_help_panel="From metrics")
+_saved = partial(typer.Option, rich_help_panel="From saved snapshots")
+_described = partial(typer.Option, rich_help_panel="From applications and descriptions")
 
 
 ObserveOptions = Annotated[
@@ -59,7 +56,7 @@ def observe(
     each partition. --metrics reads the counters of all brokers twice instead, and --snapshot uses a saved snapshot.
     --description adds brokers, disks, and settings from a file; alone, it leaves what runs on them to be stated.
     --streams reads threads, commits, topics, and stores of Kafka Streams applications; together they make a plan.
-    Network and commit intervals cannot be observed and must be added by hand.
+    Network and commit intervals cannot be observed and must be added by hand. Exit code 4 if evidence is missing.
 
     Examples:
         eosctl capacity observe -b kafka-1:9092 --duration 60s
@@ -68,5 +65,7 @@ def observe(
     """
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --replace.")
-    write_file(perform(observe_workload, request._replace(name=path.stem), invocation), path)
+    observed = perform(observe_workload, request._replace(name=path.stem), invocation)
+    write_file(observed.text, path)
     write_result(f"{path}\nNext\n  $ eosctl capacity plan {path}\n")
+    raise typer.Exit(ExitCode.INCOMPLETE if observed.gaps else ExitCode.DONE)

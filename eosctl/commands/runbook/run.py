@@ -37,8 +37,8 @@ def run(invocation: Invocation, request: RunOptions, result: ResultOptions) -> N
     deciding condition is read again; if it differs, the run stops. Every step is written to a journal, and an
     interrupted run can be resumed from it.
 
-    Exit codes: 0 verified or planned, 1 could not run, 2 bad input, 5 no action needed, 6 a person must continue, 7
-    blocked and nothing was changed, 8 failed after a change.
+    Exit codes: 0 verified or planned, 1 could not run, 2 bad input, 4 a right is missing, 5 no action needed, 6 a
+    person must continue, 7 blocked and nothing was changed, 8 failed after a change.
 
     Examples:
         eosctl runbook run hanging-transaction -i topic=orders -i partition=2 -b kafka-1:9092

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation
 from eosctl.command_line.option_groups import options
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
 from eosctl.commands.options import ConnectionOptions, ResultOptions, SnapshotFile
 from eosctl.commands.session import perform
-from eosctl.errors import ExitCode
 from eosctl.render.transactions.blame import render_blame
 from eosctl.services.blame import BlameRequest
 from eosctl.services.blame import blame as find_blame
@@ -54,9 +53,5 @@ def blame(
         eosctl txn blame payment-service --data-dir data/ --logs payment.log
     """
     found = perform(find_blame, request, invocation)
-    for gap in found.history_gaps:
-        note(f"incomplete: {gap.subject}: {gap.error or gap.detail or gap.reason.value}")
-    is_incomplete = require_complete and bool(found.history_gaps)
     text = render_blame(found.blame, last, invocation.now_ms(), result.output, invocation.style())
-    code = ExitCode.INCOMPLETE if is_incomplete else ExitCode.DONE
-    emit(text, result, found.other_gaps, code, complete=require_complete)
+    emit(text, result, found.gaps, complete=require_complete)

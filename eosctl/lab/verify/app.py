@@ -14,6 +14,7 @@ from eosctl.client.offsets import committed_offsets
 from eosctl.client.ports import WallClock
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
+from eosctl.client.topics import require_topic_rights
 from eosctl.errors import AuthorizationDenied, EosctlError, UsageError
 from eosctl.lab.history.events import Outcome
 from eosctl.lab.history.feed import Expected, Fact, FedRecord, Feed, SeenRecord, ShownOffset, is_behind, missing_count
@@ -95,10 +96,13 @@ async def exercise(
 
     Raises:
         UsageError: A topic does not exist.
+        AuthorizationDenied: The principal lacks a right.
         EosctlError: The cluster cannot be reached, or another producer uses this run's transactional id.
     """
     gathered = _Gathered()
     async with connect() as client:
+        await require_topic_rights(client, [plan.input_topic], ("Write",))
+        await require_topic_rights(client, plan.outputs, ("Read",))
         places = await _places(client, plan.input_topic)
         outputs = [place for topic in plan.outputs for place in await _places(client, topic)]
         starts = {place: await list_offset(client, place, LATEST) for place in outputs}
@@ -125,8 +129,8 @@ async def _places(client: Client, topic: str) -> tuple[TopicPartition, ...]:
     if found is None or found.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not found.partitions:
         raise UsageError(
             f"Unknown topic {topic!r}.",
-            "It must exist before the test, or this principal may not describe it.",
-            "Create it, correct the name, or grant the rights that eosctl check acl verify-app prints.",
+            "It must exist before the test.",
+            "Create it, or correct the name.",
         )
     return tuple(partition.partition for partition in found.partitions)
 
@@ -217,6 +221,8 @@ async def _read(
                 reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: positions[place]})
                 try:
                     records = (await reader.poll(max_wait_ms=20)).get(place, ())
+                except AuthorizationDenied:
+                    raise
                 except EosctlError:
                     await asyncio.sleep(_POLL_S)
                     continue

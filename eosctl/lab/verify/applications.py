@@ -15,7 +15,7 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.outcome import error_for_code
 from eosctl.client.producer import OutgoingRecord
 from eosctl.client.transactions import Bounds, produce
-from eosctl.errors import EosctlError
+from eosctl.errors import AuthorizationDenied, EosctlError
 from eosctl.lab.history.events import Ended, Outcome, SendInvoked, Sent, TransactionRead
 from eosctl.lab.history.ledger import MARK
 from eosctl.lab.recording import follow, record_values
@@ -295,6 +295,8 @@ async def _write_plainly(
                 )
                 recorder.record(SendInvoked(recorder.now_ms(), name, "", place, value))
                 offset = await produce(client, place, batch, transactional_id=None, bounds=_PRODUCE)
+            except AuthorizationDenied:
+                raise
             except EosctlError:
                 identity = None
                 continue

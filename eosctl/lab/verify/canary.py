@@ -15,8 +15,8 @@ from typing import Final
 from eosctl.client import Client
 from eosctl.client.consumer import LATEST, IsolationLevel, Reader, list_offset
 from eosctl.client.ports import WallClock
-from eosctl.client.topics import ensure_topic
-from eosctl.errors import EosctlError, UsageError
+from eosctl.client.topics import ensure_topic, require_topic_rights
+from eosctl.errors import AuthorizationDenied, EosctlError, UsageError
 from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.history.check import check_history
 from eosctl.lab.history.events import Drained, EndInvoked, Event, History, Identified, InitInvoked, Polled, Undrained
@@ -167,6 +167,7 @@ class Canary:
             EosctlError: The topic cannot be created or found at the start. Later errors are counted, not raised.
         """
         async with self._connect() as client:
+            await require_topic_rights(client, [self.plan.topic], ("Write", "Read"))
             topic = await ensure_topic(
                 client,
                 self.plan.topic,
@@ -178,6 +179,8 @@ class Canary:
         while not stop.is_set():
             try:
                 anomalies = await self._rounds(stop)
+            except AuthorizationDenied:
+                raise
             except EosctlError as error:
                 self.last_error = error
                 self.numbers.is_up = False

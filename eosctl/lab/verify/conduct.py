@@ -12,8 +12,8 @@ from eosctl.client import Client
 from eosctl.client.consumer import EARLIEST, LATEST, IsolationLevel, Reader, list_offset
 from eosctl.client.destinations import Role
 from eosctl.client.producer import TransactionalProducer
-from eosctl.client.topics import ensure_topic
-from eosctl.errors import EosctlError, UsageError
+from eosctl.client.topics import ensure_topic, require_topic_rights
+from eosctl.errors import AuthorizationDenied, EosctlError, UsageError
 from eosctl.lab.history.events import Drained, FaultBegan, FaultEnded, Undrained
 from eosctl.lab.recording import read_offset, record_values
 from eosctl.lab.verify.applications import applications, watch
@@ -30,6 +30,7 @@ from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicS
 _POLL_S: Final = 0.1
 _LOOK_MS: Final = 2
 _PROGRESS_EVERY_MS: Final = 1_000
+TOPIC_RIGHTS: Final = ("Create", "Write", "Read", "Delete")
 
 Progress = Callable[[str], None]
 T = TypeVar("T")
@@ -97,6 +98,7 @@ async def conduct(
 
     Raises:
         UsageError: A topic with the run's prefix exists, so nothing is written.
+        AuthorizationDenied: The principal lacks a right of the run.
         EosctlError: The topics cannot be created.
     """
     plan = scene.plan
@@ -245,9 +247,11 @@ class _Course:
             self.unsettled.append(f"a fault could not be undone: {error.what}")
 
     async def _live(self, name: str, work: Awaitable[None]) -> None:
-        """Run an application; its failure does not end the others."""
+        """Run an application; its failure does not end the others, but a missing right ends the run."""
         try:
             await work
+        except AuthorizationDenied:
+            raise
         except EosctlError as error:
             self.unsettled.append(f"{name} broke down: {error.what}")
 
@@ -260,6 +264,8 @@ class _Course:
                     try:
                         await producer.init_transactions()
                         break
+                    except AuthorizationDenied:
+                        raise
                     except EosctlError:
                         await asyncio.sleep(_POLL_S)
 
@@ -304,6 +310,8 @@ async def _until_done(ask: Callable[[], Awaitable[T]]) -> T:
     while True:
         try:
             return await ask()
+        except AuthorizationDenied:
+            raise
         except EosctlError:
             await asyncio.sleep(_POLL_S)
 
@@ -318,6 +326,7 @@ async def _create_topics(
             "A verification writes only to topics that it has created itself.",
             "Choose another --prefix, or remove the topics of an earlier run that was kept.",
         )
+    await require_topic_rights(client, topics, TOPIC_RIGHTS)
     for topic in topics:
         await ensure_topic(client, topic, partition_count=partition_count, replica_count=replica_count)
 

@@ -273,7 +273,7 @@ async def coordinator_view(client: Client, group_id: str) -> tuple[int, int] | N
 def _leader(answer: Any, group_id: str) -> tuple[int, int] | None:
     topic = parse_metadata(answer).topic(CONSUMER_OFFSETS_TOPIC)
     if topic is not None and topic.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-        raise error_for_code(topic.error, f"Metadata of {CONSUMER_OFFSETS_TOPIC}")
+        raise error_for_code(topic.error, f"Metadata of {CONSUMER_OFFSETS_TOPIC}", api_key=ApiKey.METADATA)
     if topic is None or not topic.partitions:
         return None
     found = topic.partitions[partition_for(group_id, len(topic.partitions))]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from enum import Enum
 
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced, Severity, TransactionFailed
-from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestTimedOut
+from eosctl.errors import AuthorizationDenied, BrokerError, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.wire.error_codes import ErrorCode
 
 
@@ -32,10 +33,15 @@ async def attempt_transaction(producer: TransactionalProducer, work: Step, *, ab
 
     Raises:
         ProducerFenced: Another producer has taken over the id.
+        AuthorizationDenied: The principal lacks a right; the transaction is aborted if that is possible.
         EosctlError: The producer cannot be initialized again after a failure.
     """
     try:
         await work()
+    except AuthorizationDenied:
+        with suppress(EosctlError):
+            await producer.abort()
+        raise
     except EosctlError as error:
         return await _give_up(producer, error, Fate.ABORTED)
     try:

@@ -113,7 +113,7 @@ def report_text(report: StepReport) -> str:
 def run_item(ended: RunResult) -> RunItem:
     """Shape a run that is over."""
     fields = ended._asdict() | {"outcome": ended.outcome.value}
-    reports = fields.pop("reports")
+    reports, _ = fields.pop("reports"), fields.pop("lacked_right")
     return RunItem(**fields, steps=tuple(map(step_item, reports)))
 
 

@@ -17,7 +17,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from tests.commands import share_consumer
 from tests.commands.conftest import Done, eosctl
-from tests.sandbox.security.authorization_cases import replace_acls
+from tests.sandbox.security.authorization_cases import known_acls, replace_acls
 from tests.sandbox.security.wire_client import WireClient
 
 Rule = dict[str, Any]
@@ -59,7 +59,7 @@ async def use_everything(admin: Connection) -> None:
 
 
 def grant(bootstrap: str, admin_password: str, rules: list[Rule]) -> None:
-    """Make these the only rules."""
+    """Make these the only rules, and return when every broker decides by them."""
     entries = [
         Acl(
             TYPES[item["resource_type"]],
@@ -75,6 +75,11 @@ def grant(bootstrap: str, admin_password: str, rules: list[Rule]) -> None:
     with WireClient(bootstrap) as client:
         client.log_in("admin", admin_password)
         replace_acls(client.ask, entries)
+    for address in bootstrap.split(",")[1:]:
+        with WireClient(address) as client:
+            client.log_in("admin", admin_password)
+            while set(known_acls(client.ask)) != set(entries):
+                pass  # every broker follows the controller by itself
 
 
 def run_doctor(bootstrap: str, alice: Path, *options: str | Path) -> Done:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +14,7 @@ from eosctl.analysis.own_access import reading_rules
 from eosctl.client import Client
 from eosctl.client.destinations import group_coordinator
 from eosctl.client.outcome import any_error
+from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
 from eosctl.collect.reader import _RIGHTS
@@ -22,6 +22,7 @@ from eosctl.model.access import ApplicationKind
 from eosctl.runbooks.changes import CHANGES
 from eosctl.runbooks.probe_kind import ProbeKind
 from eosctl.runbooks.probes import PROBES
+from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
@@ -34,14 +35,14 @@ from eosctl.wire.messages.offset_commit import (
 )
 from tests.commands.conftest import Done, eosctl, own_home
 from tests.commands.every_command import leaves
-from tests.commands.open_transactions import on, skip_marker
+from tests.commands.open_transactions import now_ms, on, record, skip_marker
 from tests.runbooks.conftest import FAILED, NO_ACTION, VERIFIED
-from tests.sandbox.security.command_rights import OF_THEIR_ARGUMENTS
 from tests.sandbox.security.conftest import USERS, config_of, password_of
-from tests.sandbox.security.own_rights import NAMED, Rule, grant, use_everything
-from tests.sandbox.security.test_command_rights import AUTHORIZER, guarded, three_guarded
+from tests.sandbox.security.own_rights import NAMED, SETTINGS, Rule, grant, use_everything
 
-__all__ = ["guarded", "own_home", "three_guarded"]
+__all__ = ["own_home"]
+
+AUTHORIZER: Final = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:admin"}
 
 #: The inputs with which a probe finds something on the cluster of `use_everything`.
 ARGUMENTS: Final = {
@@ -82,6 +83,32 @@ steps:
     verify: {{run: feature, with: {{feature: transaction.version}}, until: after.known, within: 1s}}
     next: verified
 """
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[SandboxThread]:
+    """A cluster with open transactions, one of them decided and without its marker, so that all evidence is read."""
+    with SandboxThread(fast=False, sasl=("PLAIN",), users=USERS, config=SETTINGS | AUTHORIZER) as running:
+        admin = Connection(running.bootstrap, running.client_properties("admin"))
+        run(lambda: use_everything(admin))
+        on(config_of(running), lambda client: decide(client, running))
+        yield running
+
+
+async def decide(client: Client, cluster: SandboxThread) -> None:
+    """Commit a transaction whose marker is lost on its way."""
+    found = await ensure_topic(client, "stalled", partition_count=1, replica_count=1)
+    producer = TransactionalProducer(client, "stalled", now_ms=now_ms)
+    await producer.init_transactions()
+    await producer.send(found.partitions[0].partition, [record("a")])
+    cluster.fault("drop api=WRITE_TXN_MARKERS")
+    await producer.end(committed=True)
+
+
+@pytest.fixture(scope="module")
+def three_guarded() -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=3, sasl=("PLAIN",), users=USERS, config=AUTHORIZER) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -166,53 +193,6 @@ def test_the_rules_of_a_runbook_are_exact(name: str, changeable: SandboxThread, 
     )
 
 
-#: By command: the words after `check acl`, and the options of the command.
-OTHERS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "check acl": (("check-acl",), ("check-acl", "--principal", "User:alice")),
-    "config lint": (("config-lint",), ("server.properties", "--with-cluster", "--require-complete")),
-    "decode segment": (("decode-segment", "--read", "orders"), ("--topic", "orders")),
-}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_the_rules_of_other_commands_are_exact(
-    name: str, guarded: SandboxThread, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "server.properties").write_text("process.roles=broker\n", "utf-8")
-    monkeypatch.chdir(tmp_path)
-    words, options = OTHERS[name]
-    each_is_needed(
-        guarded,
-        planned(*words),
-        lambda connection: eosctl(*name.split(), *options, *connection),
-        lambda done: done.code in (0, 3) and "incomplete" not in done.err,
-    )
-
-
-def test_the_rules_of_a_canary_are_exact(changeable: SandboxThread, own_home: Path) -> None:
-    topics = (f"eosctl-canary-{number}" for number in count())
-    words = ("verify", "canary", "--duration", "8s", "--rate", "10", "--round", "3", "--partitions", "1", "--topic")
-    each_is_needed(
-        changeable,
-        planned("verify-canary"),
-        lambda connection: eosctl(*words, next(topics), *connection),
-        lambda done: done.code == 0,
-    )
-
-
-def test_the_group_of_an_application_must_be_readable(changeable: SandboxThread, own_home: Path) -> None:
-    on(config_of(changeable), lambda client: ensure_topic(client, "results", partition_count=1, replica_count=1))
-    application = ("--read", "orders", "--write", "results", "--group", "readers")
-    rules = planned("verify-app", *application)
-    words = ("verify", "app", *application, "--inputs", "5", "--rate", "100", "--settle", "1s", "--yes")
-    each_is_needed(
-        changeable,
-        rules,
-        lambda connection: eosctl(*words, *connection),
-        lambda done: "no output carries a mark of this run" in done.out,
-    )
-
-
 @pytest.mark.parametrize("name", NO_RIGHTS)
 def test_commands_without_requests_need_no_rules(name: str) -> None:
     done = eosctl("check", "acl", name.replace(" ", "-"))
@@ -223,7 +203,6 @@ def test_every_command_with_a_cluster_is_planned() -> None:
     connecting = {leaf.name for leaf in leaves() if any("--bootstrap-server" in one.opts for one in leaf.parameters)}
     kinds = {kind.value for kind in ApplicationKind}
     assert {name for name in connecting if name.replace(" ", "-") not in kinds} == set()
-    assert connecting >= OF_THEIR_ARGUMENTS
 
 
 def test_the_rules_of_evidence_are_those_that_gaps_name() -> None:

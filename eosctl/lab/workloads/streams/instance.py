@@ -14,7 +14,7 @@ from eosctl.client.ports import WallClock
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, TransactionDialect
-from eosctl.errors import EosctlError
+from eosctl.errors import AuthorizationDenied, EosctlError
 from eosctl.lab.workloads.streams.rules import STREAMS_4_3, Rules
 from eosctl.lab.workloads.streams.state import TaskDirectory
 from eosctl.lab.workloads.streams.task import DEFAULT_SIZES, Job, Life, Places, Sizes, Step, Task, TaskState
@@ -123,12 +123,13 @@ class Instance:
         as Streams does with corrupted tasks; the caller bounds the time.
 
         Raises:
+            AuthorizationDenied: The principal lacks a right.
             ProducerFenced: Another instance has this one's transactional id (Streams: ``TaskMigratedException``).
         """
         while True:
             try:
                 return await self._live(is_over)
-            except ProducerFenced:
+            except (AuthorizationDenied, ProducerFenced):
                 self._close_dirty()
                 raise
             except EosctlError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from eosctl import __version__
 from eosctl.errors import UsageError
 from eosctl.findings.fleet import ClusterRow
 from eosctl.render.formats import FindingFormat, OutputFormat
@@ -73,7 +72,6 @@ def render_fleet(rows: Sequence[ClusterRow], pattern: str, now_ms: int) -> str:
         rows=rows,
         pattern=pattern,
         generated_at=time_text(now_ms),
-        version=__version__,
         unread=sum(bool(row.failure) for row in rows),
         time_text=time_text,
         has_since=any(row.last_at_ms is not None for row in rows),

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.whole_file import _GENERATOR
 from tests.commands.conftest import eosctl
+
+TEMPLATES = Path(__file__).parents[3] / "eosctl" / "render" / "templates"
 
 
 @pytest.fixture
@@ -49,3 +52,18 @@ def test_what_is_about_one_cluster_is_refused(options: tuple[str, ...], reason: 
     done = eosctl("doctor", "--profile", "prod-*", *options)
     assert done.code == 2
     assert reason in done.err
+
+
+@pytest.mark.usefixtures("closed_port")
+def test_a_later_page_replaces_an_earlier_one(tmp_path: Path) -> None:
+    page = tmp_path / "fleet.html"
+    for _ in range(2):
+        done = eosctl("doctor", "--profile", "prod-*", "-o", "html", "--output-file", page)
+        assert (done.code, page.read_text()) == (1, done.out), done.err
+
+
+def test_every_page_is_known_as_a_result_of_eosctl() -> None:
+    pages = [path.read_bytes() for path in TEMPLATES.glob("*.html.j2")]
+    written = [page for page in pages if b'name="generator"' in page]
+    assert written
+    assert all(_GENERATOR in page for page in written)

@@ -67,7 +67,7 @@ class NodeChannel:
         self._service = service
         self._locate_controller = locate_controller
         self._pending: dict[int, _Pending] = {}
-        self._correlation_id = 0
+        self._correlation_id = network.begin_run()
         self._sweep_timer: WheelTimer | None = None
         self._next_sweep = 0.0
         self._client_id = f"broker-{node_id}"

@@ -16,6 +16,7 @@ from eosctl.wire.api_keys import ApiKey
 
 _FETCH: Final = int(ApiKey.FETCH)
 REORDER_LIMIT_MS: Final = 50.0
+_FAR: Final = 0x9E37_79B1  # Multiples of 2^32 over the golden ratio, modulo a power of two, are far from each other.
 CLIENTS: Final = -1
 """The node id of all clients on a link (`eosctl.sandbox.broker.client_stream`)."""
 
@@ -126,6 +127,9 @@ class Network:
     """Carries frames between attached nodes. Frames are delivered by the tick scheduler, never by recursion.
 
     Without a fault, nodes may pass messages without encoding; see `has_faults`.
+
+    Attributes:
+        run_count: The number of runs of nodes so far.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks) -> None:
@@ -134,6 +138,15 @@ class Network:
         self._ports: dict[int, Port] = {}
         self._faults: list[LinkFault] = []
         self._paused: dict[int, list[Callable[[], None]]] = {}
+        self.run_count = 0
+
+    def begin_run(self) -> int:
+        """Return the number at which the correlation ids of a node's next run start, far from those of other runs.
+
+        A response to a request of an earlier run then finds no request.
+        """
+        self.run_count += 1
+        return (self.run_count * _FAR) & 0x7FFF_FFFF
 
     @property
     def has_faults(self) -> bool:

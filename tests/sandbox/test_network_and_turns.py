@@ -7,9 +7,14 @@ from functools import partial
 
 import pytest
 
+from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Passed, Port
+from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.ticks import Ticks
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.frames import decode_request
+from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from tests.sandbox.harness import VirtualLoop
 
 
@@ -276,3 +281,50 @@ def test_a_cut_of_a_node_from_all_others(nodes: Nodes) -> None:
     assert all(send() for send in sends)
     nodes.loop.run(0)
     assert nodes.arrived == [(3, b"passes")]
+
+
+# --- channels -----------------------------------------------------------------------------------------------------
+
+
+class Answers:
+    """A node's service that keeps requests until they are answered."""
+
+    def __init__(self) -> None:
+        self.contexts: list[RequestContext] = []
+
+    def serve(self, api_key: int, version: int, context: RequestContext, request: object) -> None:
+        self.contexts.append(context)
+
+    def decode(self, api_key: int, version: int, frame: bytes, position: int) -> object:
+        return decode_request(frame)[1]
+
+
+def open_channel(node_id: int, network: Network, loop: VirtualLoop, ticks: Ticks, service: Answers) -> NodeChannel:
+    channel = NodeChannel(node_id, network, NodeRuntime(loop, ticks, 0), service, lambda: None)
+    network.attach(node_id, Port(channel.receive, channel.disconnected))
+    return channel
+
+
+@pytest.mark.parametrize("fault", [None, LinkFault(FaultAction.DROP, count=0)])
+def test_a_late_response_finds_no_request_of_a_later_run(
+    loop: VirtualLoop, ticks: Ticks, fault: LinkFault | None
+) -> None:
+    network, service = Network(loop, ticks), Answers()
+    if fault is not None:
+        network.add_fault(fault)
+    open_channel(1, network, loop, ticks, service)
+    seen: list[object] = []
+
+    def send(name: str) -> None:
+        channel = open_channel(2, network, loop, ticks, service)
+        channel.send(1, ApiKey.FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=[name]), seen.append)
+        loop.run(0)
+
+    send("former")
+    network.detach(2)
+    send("later")
+    answers = [FindCoordinatorResponse(coordinators=[Coordinator(name, 1)]) for name in ("former", "later")]
+    for context, answer in zip(service.contexts, answers, strict=True):
+        context.reply(answer)
+    loop.run(0)
+    assert seen == answers[1:]

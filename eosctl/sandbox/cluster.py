@@ -15,14 +15,14 @@ from eosctl.errors import EosctlError
 from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.clock import AdjustableClock, advance, bounded_advance_ms
-from eosctl.sandbox.core import ClusterCore, ClusterShape, calm_until
+from eosctl.sandbox.core import ClusterCore, calm_until
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.listener import ListenerServer
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.metrics.endpoint import MetricsEndpoints
-from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_material, write_client_files
+from eosctl.sandbox.process.shape import Share, shape_of
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.profile import BoundListener
@@ -41,15 +41,17 @@ Command = Callable[[dict[str, Any]], Awaitable[Any]]
 class Cluster:
     """Brokers with listeners in the running event loop."""
 
-    def __init__(self, spec: SandboxSpec, logs_dir: Path | None = None) -> None:
+    def __init__(self, spec: SandboxSpec, logs_dir: Path | None = None, share: Share | None = None) -> None:
         """Prepare a cluster; `start` starts it.
 
         Args:
             spec: The cluster's specification.
             logs_dir: Directory of the nodes' logs; None for no logs.
+            share: The nodes that this process hosts; None for all.
         """
         self._spec = spec
-        self._logs_dir = logs_dir
+        self._shape = shape_of(spec, logs_dir, share)
+        self._share = share
         self._metrics: MetricsEndpoints | None = None
         self._core: ClusterCore | None = None
         self._material = SecurityMaterial({}, None)
@@ -66,76 +68,80 @@ class Cluster:
         Raises:
             EosctlError: A port is in use, the data cannot be read or written, or a setting is not allowed.
         """
-        loop = asyncio.get_running_loop()
         spec = self._spec
-        settings = dict(spec.settings)
-        unstable = settings.get("unstable.api.versions.enable") == "true"
-        shape = ClusterShape(
-            broker_count=spec.brokers,
-            emulation=Emulation(spec.emulate, unstable),
-            transaction_version=spec.transaction_version,
-            settings=settings,
-            fast=spec.fast,
-            logs_dir=self._logs_dir,
-            security=spec.security,
-            controller_count=spec.controllers,
-            log_dir_count=spec.log_dirs,
-            racks=spec.racks,
-            inter_broker_listener=spec.inter_broker_listener,
-            cluster_id=spec.cluster_id,
-        )
+        try:
+            await self.prepare()
+            await self.start_nodes(self.core.hosted_ids)
+            await self.register_users()
+            await self.open()
+            if spec.security != ListenerSecurity():
+                write_client_files(Path(spec.data_dir), spec.security, spec.users, self.bootstrap)
+        except BaseException as error:
+            self.abort()
+            raise explain_start(error, spec, FIRST_START_TIMEOUT_S) from error
+
+    async def prepare(self) -> None:
+        """Create the nodes' network and bind the listeners."""
+        loop, spec = asyncio.get_running_loop(), self._spec
         self._clock = clock = AdjustableClock(loop, in_thread=loop.run_in_executor)
-        core = ClusterCore(shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000)
-        self._core = core
+        self._core = core = ClusterCore(
+            self._shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000
+        )
         self._faults = FaultEngine(self)
         for name, on in spec.bugs:
             self._faults.switch_bug(name, on)
         core.on_halt = self._disconnect
         core.on_disconnect = self.drop_clients
-        try:
-            if spec.security != ListenerSecurity():
-                self._material = prepare_material(
-                    Path(spec.data_dir), spec.security, spec.users, [one.advertised_host for one in spec.listeners]
-                )
-            await self._bind(core)
-            core.passwords = self._material.passwords
-            ready = asyncio.Event()
-            core.start()
-            for broker in core.brokers():
-                broker.on_ready = lambda: ready.set() if core.is_ready else None
-            core.ticks.run()
-            if not core.is_ready:
-                await asyncio.wait_for(ready.wait(), FIRST_START_TIMEOUT_S)
-            await asyncio.wait_for(register_users(core, spec.sasl, self._material.passwords), FIRST_START_TIMEOUT_S)
-            for server in self._all_servers():
-                await server.serve()
-            if spec.metrics_port is not None:
-                self._metrics = MetricsEndpoints(core, spec.metrics_port)
-                await self._metrics.open()
-            if spec.security != ListenerSecurity():
-                write_client_files(Path(spec.data_dir), spec.security, spec.users, self.bootstrap)
-        except BaseException as error:
-            self._close()
-            raise explain_start(error, spec, FIRST_START_TIMEOUT_S) from error
+        if spec.security != ListenerSecurity():
+            hosts = [one.advertised_host for one in spec.listeners]
+            self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users, hosts)
+        await self._bind(core)
+        core.passwords = self._material.passwords
+
+    async def start_nodes(self, node_ids: Sequence[int]) -> None:
+        """Start nodes, and wait until every broker is ready."""
+        core, ready = self.core, asyncio.Event()
+
+        def note_ready() -> None:
+            if all(broker.is_ready for broker in core.brokers()):
+                ready.set()
+
+        for node_id in node_ids:
+            core.start_node(node_id)
+        for broker in core.brokers():
+            broker.on_ready = note_ready
+        core.ticks.run()
+        note_ready()
+        await asyncio.wait_for(ready.wait(), FIRST_START_TIMEOUT_S)
+
+    async def register_users(self) -> None:
+        """Add the missing credentials of the users."""
+        registering = register_users(self.core, self._spec.sasl, self._material.passwords)
+        await asyncio.wait_for(registering, FIRST_START_TIMEOUT_S)
+
+    async def open(self) -> None:
+        """Accept clients, and serve metrics."""
+        for server in self._all_servers():
+            await server.serve()
+        if self._spec.metrics_port is not None:
+            self._metrics = MetricsEndpoints(self.core, self._spec.metrics_port)
+            await self._metrics.open()
 
     async def _bind(self, core: ClusterCore) -> None:
-        protocol = self._spec.security.protocol
-        for broker_id in core.broker_ids:
+        protocol, share = self._spec.security.protocol, self._share
+        for broker_id in (node_id for node_id in core.hosted_ids if node_id in core.broker_ids):
             servers: list[ListenerServer] = []
             bound: list[BoundListener] = []
             self._servers[broker_id] = servers
-            for planned in self._spec.listeners:
+            known = share.ports.get(broker_id) if share is not None else None
+            for at, planned in enumerate(self._spec.listeners):
                 getter = self._broker_getter(broker_id)
                 server = ListenerServer(planned.address, core.ticks, getter, planned.name, tls=self._material.tls)
-                port = planned.port_of(broker_id)
-                try:
-                    await server.open(port)
-                except OSError as error:
-                    raise EosctlError(
-                        f"Port {port} of {planned.address} cannot be used.",
-                        error.strerror or str(error),
-                        "Stop the program that listens there, or choose another --port-base or --listen.",
-                    ) from error
+                port = planned.port_of(broker_id) if known is None else known[at]
+                if share is not None and broker_id not in share.started:
+                    server.port = port
+                else:
+                    await _open(server, port)
                 servers.append(server)
                 advertised = planned.advertised_port_of(broker_id, server.port)
                 endpoint = ListenerEndpoint(planned.name, planned.advertised_host, advertised, protocol)
@@ -167,7 +173,8 @@ class Cluster:
             self._metrics.close()
             self._metrics = None
 
-    def _close(self) -> None:
+    def abort(self) -> None:
+        """Kill every node like `kill -9`."""
         self._close_metrics()
         for broker_id in self._servers:
             self._disconnect(broker_id)
@@ -242,7 +249,7 @@ class Cluster:
         Raises:
             EosctlError: It runs, has no such number, or does not serve yet.
         """
-        if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
+        if broker_id in self.core.nodes or broker_id not in self.core.hosted_ids:
             raise not_startable(broker_id)
         node = self.core.start_node(broker_id)
         if node.broker is None:
@@ -322,6 +329,17 @@ class Cluster:
             "now": now,
             **fault_commands(self.faults),
         }
+
+
+async def _open(server: ListenerServer, port: int) -> None:
+    try:
+        await server.open(port)
+    except OSError as error:
+        raise EosctlError(
+            f"Port {port} of {server.host} cannot be used.",
+            error.strerror or str(error),
+            "Stop the program that listens there, or choose another --port-base or --listen.",
+        ) from error
 
 
 class EmbeddedCluster:

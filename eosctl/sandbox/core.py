@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,10 +46,23 @@ class ClusterShape(NamedTuple):
     racks: Sequence[str] = ()  # Assigned to brokers in turn.
     inter_broker_listener: str | None = None  # The first one by default.
     cluster_id: str | None = None  # Of new files; a random one by default.
+    hosted: frozenset[int] | None = None  # The nodes of this process; None for all.
+
+    @property
+    def broker_ids(self) -> range:
+        """Return the ids of all brokers."""
+        return range(1, self.broker_count + 1)
+
+    @property
+    def controller_ids(self) -> Sequence[int]:
+        """Return the ids of all controllers; a single broker with a single controller has both roles."""
+        if self.broker_count == 1 and self.controller_count == 1:
+            return (1,)
+        return tuple(range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + self.controller_count))
 
 
 class ClusterCore:
-    """Brokers and a quorum of controllers in one thread.
+    """Brokers and a quorum of controllers in one thread, or those of them that one of several processes hosts.
 
     A cluster of one is a node with both roles, as in Kafka's quick start. With more brokers or controllers, controllers
     are separate nodes (ids from 100), so that every broker can be killed. `wall_base_ms` is the wall clock (ms since
@@ -78,22 +91,27 @@ class ClusterCore:
             broker_id: [self._listener_at("127.0.0.1", 9091 + broker_id)] for broker_id in self.broker_ids
         }
         self.passwords: Mapping[str, Secret] = {}
-        self.cluster_id = self._find_cluster_id()
-        combined = shape.broker_count == 1 and shape.controller_count == 1
-        dedicated = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + shape.controller_count)
-        self.controller_ids: Sequence[int] = (1,) if combined else tuple(dedicated)
+        known = find_cluster_id(map(self.directory_of, self.broker_ids)) or shape.cluster_id
+        self.cluster_id = known or render_uuid(self.random.randbytes(16))
+        self.controller_ids = shape.controller_ids
         self._emulations: dict[int, Emulation] = {}
         self._plan = ClusterPlan(self.cluster_id, shape.emulation, shape.transaction_version, self.controller_ids)
 
     @property
     def broker_ids(self) -> range:
         """Return the ids of all brokers, running or not."""
-        return range(1, self.shape.broker_count + 1)
+        return self.shape.broker_ids
 
     @property
     def node_ids(self) -> list[int]:
         """Return the ids of all nodes, controllers first, since brokers need one."""
         return [*self.controller_ids, *(broker for broker in self.broker_ids if broker not in self.controller_ids)]
+
+    @property
+    def hosted_ids(self) -> list[int]:
+        """Return the ids of the nodes that this process hosts, controllers first."""
+        hosted = self.shape.hosted
+        return [node_id for node_id in self.node_ids if hosted is None or node_id in hosted]
 
     def now_ms(self) -> int:
         """Return the wall clock of nodes without skew, in ms since the epoch."""
@@ -101,8 +119,8 @@ class ClusterCore:
         return int(self._wall_base_ms + wall() * 1000)
 
     def start(self) -> None:
-        """Start every node; brokers are ready once the controller has unfenced them."""
-        for node_id in self.node_ids:
+        """Start every hosted node; brokers are ready once the controller has unfenced them."""
+        for node_id in self.hosted_ids:
             self.start_node(node_id)
 
     def start_node(self, node_id: int) -> Node:
@@ -228,17 +246,20 @@ class ClusterCore:
 
     @property
     def is_ready(self) -> bool:
-        """Return whether every broker serves."""
+        """Return whether every hosted broker serves."""
         brokers = self.brokers()
-        return len(brokers) == self.shape.broker_count and all(broker.is_ready for broker in brokers)
+        expected = sum(node_id in self.broker_ids for node_id in self.hosted_ids)
+        return len(brokers) == expected and all(broker.is_ready for broker in brokers)
 
-    def _find_cluster_id(self) -> str:
-        for broker_id in self.broker_ids:
-            try:
-                return read_meta_properties(self.directory_of(broker_id)).cluster_id
-            except (OSError, DamagedFile):
-                continue
-        return self.shape.cluster_id or render_uuid(self.random.randbytes(16))
+
+def find_cluster_id(directories: Iterable[Path]) -> str | None:
+    """Return the id of the cluster that wrote files in any of the brokers' directories; None if none did."""
+    for directory in directories:
+        try:
+            return read_meta_properties(directory).cluster_id
+        except (OSError, DamagedFile):
+            continue
+    return None
 
 
 def calm_until(nodes: Collection[Node]) -> float:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -94,6 +94,11 @@ class LinkFault:
         self.hit_count = 0
         self.held: list[Frame] = []
 
+    @property
+    def is_at_arrival(self) -> bool:
+        """Return whether the receiver's process applies the fault to frames between processes, not the sender's."""
+        return self.source is None and self.destination is not None
+
     def hits(self, frame: Frame) -> bool:
         """Return whether the fault affects this frame; counts matching frames."""
         if not (
@@ -123,12 +128,40 @@ class Port(NamedTuple):
     disconnected: Callable[[int], None]  # Called after a node has disconnected.
 
 
+class RemoteNodes(Protocol):
+    """The nodes of other processes."""
+
+    def has(self, node_id: int) -> bool:
+        """Return whether a node of another process is attached."""
+
+    def carry(self, frame: Frame | Passed) -> None:
+        """Send a frame, or a message that is encoded first, to a node of another process after this turn's flushes."""
+
+    def announce(self, node_id: int, *, is_attached: bool) -> None:
+        """Report to the other processes that a node of this one is attached, or has disconnected."""
+
+
+class _NoRemoteNodes:
+    """All nodes run in this process."""
+
+    def has(self, node_id: int) -> bool:
+        """Return False."""
+        return False
+
+    def carry(self, frame: Frame | Passed) -> None:
+        """Lose a frame that nothing receives."""
+
+    def announce(self, node_id: int, *, is_attached: bool) -> None:
+        """Report to no process."""
+
+
 class Network:
     """Carries frames between attached nodes. Frames are delivered by the tick scheduler, never by recursion.
 
     Without a fault, nodes may pass messages without encoding; see `has_faults`.
 
     Attributes:
+        remote: The nodes of other processes.
         run_count: The number of runs of nodes so far.
     """
 
@@ -138,6 +171,7 @@ class Network:
         self._ports: dict[int, Port] = {}
         self._faults: list[LinkFault] = []
         self._paused: dict[int, list[Callable[[], None]]] = {}
+        self.remote: RemoteNodes = _NoRemoteNodes()
         self.run_count = 0
 
     def begin_run(self) -> int:
@@ -156,11 +190,17 @@ class Network:
     def attach(self, node_id: int, port: Port) -> None:
         """Attach a node, which may then send and receive."""
         self._ports[node_id] = port
+        self.remote.announce(node_id, is_attached=True)
 
     def detach(self, node_id: int) -> None:
         """Break all connections of a node and notify the others, as TCP would."""
         self._ports.pop(node_id, None)
         self._paused.pop(node_id, None)
+        self.remote.announce(node_id, is_attached=False)
+        self.notify_disconnected(node_id)
+
+    def notify_disconnected(self, node_id: int) -> None:
+        """Notify the nodes of this process that a node, of this process or another, has disconnected."""
         for other in tuple(self._ports):
             self._ticks.post(partial(self._notify_disconnected, other, node_id))
 
@@ -180,7 +220,7 @@ class Network:
         if fault in self._faults:
             self._faults.remove(fault)
         for frame in fault.held:
-            self._deliver(frame)
+            self._pass_on(frame)
         fault.held.clear()
 
     def heal(self) -> None:
@@ -208,20 +248,36 @@ class Network:
 
     def send(self, frame: Frame) -> bool:
         """Send a frame; return False if nothing listens at the destination (connection refused)."""
-        if frame.destination not in self._ports:
+        if frame.destination in self._ports:
+            self._disturb(frame, self._faults)
+        elif self.remote.has(frame.destination):
+            self._disturb(frame, [fault for fault in self._faults if not fault.is_at_arrival])
+        else:
             return False
-        for fault in self._faults:
+        return True
+
+    def arrive(self, frame: Frame) -> None:
+        """Receive a frame of a node of another process."""
+        self._disturb(frame, [fault for fault in self._faults if fault.is_at_arrival])
+
+    def _disturb(self, frame: Frame, faults: Sequence[LinkFault]) -> None:
+        for fault in faults:
             if fault.action is FaultAction.REORDER and fault.held and _same_link(fault.held[0], frame):
-                self._deliver(frame)
+                self._pass_on(frame)
                 for held in fault.held:
-                    self._deliver(held)
+                    self._pass_on(held)
                 fault.held.clear()
-                return True
+                return
             if fault.hits(frame):
                 self._act(fault, frame)
-                return True
-        self._deliver(frame)
-        return True
+                return
+        self._pass_on(frame)
+
+    def _pass_on(self, frame: Frame) -> None:
+        if self.remote.has(frame.destination):
+            self.remote.carry(frame)
+        else:
+            self._deliver(frame)
 
     def hand_over(self, passed: Passed) -> bool:
         """Deliver a message without encoding, in order with frames.
@@ -229,18 +285,21 @@ class Network:
         Returns:
             False if nothing listens at the destination.
         """
-        if passed.destination not in self._ports:
+        if passed.destination in self._ports:
+            self._deliver(passed)
+        elif self.remote.has(passed.destination):
+            self.remote.carry(passed)
+        else:
             return False
-        self._deliver(passed)
         return True
 
     def _act(self, fault: LinkFault, frame: Frame) -> None:
         match fault.action:
             case FaultAction.DELAY:
-                self._loop.call_later(fault.delay_ms / 1000, self._deliver, frame)
+                self._loop.call_later(fault.delay_ms / 1000, self._pass_on, frame)
             case FaultAction.DUPLICATE:
-                self._deliver(frame)
-                self._deliver(frame)
+                self._pass_on(frame)
+                self._pass_on(frame)
             case FaultAction.REORDER:
                 fault.held.append(frame)
                 limit_ms = fault.delay_ms or REORDER_LIMIT_MS
@@ -251,7 +310,7 @@ class Network:
     def _release(self, fault: LinkFault, frame: Frame) -> None:
         if any(held is frame for held in fault.held):
             fault.held = [held for held in fault.held if held is not frame]
-            self._deliver(frame)
+            self._pass_on(frame)
 
     def _deliver(self, frame: Frame | Passed) -> None:
         if frame.api_key == _FETCH:

@@ -19,9 +19,9 @@ def describe_cluster(core: ClusterCore, addresses: Mapping[int, str]) -> dict[st
         addresses: The client address of each broker, running or not.
 
     Returns:
-        `cluster_id`, `emulate`, `transaction_version` (None while unknown), `controller` (the id of the active one,
-        None without), `controllers`, `brokers`, `partitions` (offsets only where the leader runs) and `transactions`
-        (open or ending, from their coordinators).
+        `cluster_id`, `emulate`, `transaction_version` (None while unknown), `metadata_offset` (of the metadata that is
+        described, None without), `controller` (the id of the active one, None without), `controllers`, `brokers`,
+        `partitions` (offsets only where the leader runs) and `transactions` (open or ending, from their coordinators).
     """
     image = next((broker.metadata for broker in core.brokers()), None)
     controllers = [_controller(core, node_id) for node_id in core.controller_ids]
@@ -29,6 +29,7 @@ def describe_cluster(core: ClusterCore, addresses: Mapping[int, str]) -> dict[st
         "cluster_id": core.cluster_id,
         "emulate": core.shape.emulation.release,
         "transaction_version": image.finalized_feature("transaction.version") if image is not None else None,
+        "metadata_offset": image.last_offset if image is not None else None,
         "controller": next((found["id"] for found in controllers if found["active"]), None),
         "controllers": controllers,
         "brokers": [

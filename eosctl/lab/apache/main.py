@@ -11,7 +11,7 @@ from eosctl.sandbox.process.serving import serve
 from eosctl.sandbox.process.spec import SandboxSpec
 
 
-def _make(spec: SandboxSpec) -> ApacheCluster:
+def _make(spec: SandboxSpec, lock: int) -> ApacheCluster:
     return ApacheCluster(spec, random.Random(), lambda: time.time_ns() // 1_000_000)
 
 

@@ -18,19 +18,19 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final, Protocol
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore
 from eosctl.sandbox.faults.bugs import BUGS, find_bug
+from eosctl.sandbox.faults.choice import check_nodes, choose_nodes
 from eosctl.sandbox.faults.coordinators import begin_replay_storm, move_coordinator
 from eosctl.sandbox.faults.disks import lose_page_cache
 from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.links import is_of_clients, link_faults, node_of_stream
 from eosctl.sandbox.faults.materialization import LateMaterialization
-from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
+from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.faults.register import ActiveFault, FaultEvent, FaultRegister
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.metadata.image import TOPIC_RESOURCE
@@ -41,7 +41,7 @@ from eosctl.storage.names import parse_partition_directory
 LATE_LIMIT_MS: Final = 1_000.0
 """Maximum delay of a late materialization, unless the fault sets another one."""
 
-_IMMEDIATELY: Final = frozenset(
+IMMEDIATELY: Final = frozenset(
     {
         FaultKind.START,
         FaultKind.RESTART,
@@ -111,19 +111,20 @@ class FaultEngine(FaultRegister):
         Raises:
             EosctlError: The cluster cannot have the fault now: unknown node, stopped node, or no other replica.
         """
-        order = self._with_chosen_nodes(order)
+        order = choose_nodes(order, [broker.node_id for broker in self._core.brokers()], self.chance)
+        check_nodes(order, self._core.node_ids)
         self._check(order)
         active = self._numbered(order)
         what = await self._begin(active)
         self._note(active, what or "begins")
-        if order.kind not in _IMMEDIATELY:
+        if order.kind not in IMMEDIATELY:
             self._keep_active(active)
         return active
 
     async def heal(self) -> None:
         """End all active faults, the latest first, and start every stopped node."""
         await super().heal()
-        for node_id in self._core.node_ids:
+        for node_id in self._core.hosted_ids:
             if node_id not in self._core.nodes:
                 await self._host.start_broker(node_id)
 
@@ -259,33 +260,7 @@ class FaultEngine(FaultRegister):
         for name, on in self._bugs.items() if broker is not None else ():
             find_bug(name, self._core.shape.emulation.release).switch(broker, on)  # type: ignore[arg-type]
 
-    def _with_chosen_nodes(self, order: FaultOrder) -> FaultOrder:
-        def chosen(end: int | None) -> int | None:
-            if end != ANY_NODE:
-                return end
-            running = [broker.node_id for broker in self._core.brokers()]
-            if not running:
-                raise EosctlError(
-                    "No broker can be chosen.", "None runs.", "Start one: eosctl sandbox fault start node=1"
-                )
-            return self.chance.choice(running)
-
-        return replace(
-            order,
-            node=chosen(order.node),
-            other=chosen(order.other),
-            source=chosen(order.source),
-            destination=chosen(order.destination),
-        )
-
     def _check(self, order: FaultOrder) -> None:
-        known = self._core.node_ids
-        named = [order.node, *order.nodes, order.to]
-        named += [end for end in (order.source, order.destination, order.other) if end is not None and end >= 0]
-        for node in named:
-            if node is not None and node not in known:
-                words = ", ".join(map(str, known))
-                raise EosctlError(f"There is no node {node}.", f"The nodes of this sandbox are {words}.", "Name one.")
         node = order.node
         if order.kind in _NEEDS_RUNNING and node not in self._core.nodes:
             raise EosctlError(

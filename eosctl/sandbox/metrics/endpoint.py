@@ -44,7 +44,10 @@ class MetricsEndpoints:
             EosctlError: A port is in use.
         """
         others = [node_id for node_id in self._core.controller_ids if node_id not in self._core.broker_ids]
+        hosted = self._core.hosted_ids
         for port, node_id in enumerate([*self._core.broker_ids, *others], self._first_port):
+            if node_id not in hosted:
+                continue
             try:
                 server = await asyncio.start_server(self._answerer(node_id), HOST, port, limit=MAX_HEAD_BYTES)
             except OSError as error:

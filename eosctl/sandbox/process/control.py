@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, ExitCode, UsageError
 
 Command = Callable[[dict[str, Any]], Awaitable[Any]]
 LONGEST_LINE: Final = 1 << 22
 # A response takes milliseconds; a busy machine takes many times as long.
 ANSWER_TIMEOUT_S: Final = 120.0
+_LONGEST_RESPONSE: Final = 1 << 28
 
 
 class ControlError(EosctlError):
@@ -67,7 +68,8 @@ async def _carry_out(line: bytes, commands: Mapping[str, Command]) -> dict[str, 
             )
         return {"ok": True, "result": await commands[name](arguments)}
     except EosctlError as error:
-        return {"ok": False, "error": {"what": error.what, "why": error.why, "next_step": error.next_step}}
+        words = {"what": error.what, "why": error.why, "next_step": error.next_step}
+        return {"ok": False, "error": words | {"exit_code": error.exit_code}}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         return {"ok": False, "error": {"what": "The request cannot be read.", "why": repr(error), "next_step": ""}}
 
@@ -80,20 +82,48 @@ def call_control(
     Raises:
         ControlError: It returned an error, does not listen, or did not respond in time.
     """
-    request = json.dumps({"command": command, "arguments": dict(arguments or {})}).encode() + b"\n"
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(timeout_s)
             connection.connect(str(path))
-            connection.sendall(request)
+            connection.sendall(_request(command, arguments))
             with connection.makefile("rb") as lines:
                 line = lines.readline()
     except OSError as error:
-        raise ControlError(
-            f"The sandbox does not answer on {path}.",
-            str(error),
-            "See whether it runs: eosctl sandbox status",
-        ) from error
+        raise _no_answer(path, error) from error
+    return _result(line)
+
+
+async def request_control(path: Path, command: str, arguments: Mapping[str, Any] | None = None) -> Any:
+    """Send a command as `call_control` does, without blocking the event loop or a time limit.
+
+    Raises:
+        ControlError: The process returned an error, does not listen, or ended.
+        UsageError: The process refused bad input.
+    """
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=_LONGEST_RESPONSE)
+        try:
+            writer.write(_request(command, arguments))
+            line = await reader.readline()
+        finally:
+            writer.close()
+    except OSError as error:
+        raise _no_answer(path, error) from error
+    return _result(line, UsageError)
+
+
+def _request(command: str, arguments: Mapping[str, Any] | None) -> bytes:
+    return json.dumps({"command": command, "arguments": dict(arguments or {})}).encode() + b"\n"
+
+
+def _no_answer(path: Path, error: OSError) -> ControlError:
+    return ControlError(
+        f"The sandbox does not answer on {path}.", str(error), "See whether it runs: eosctl sandbox status"
+    )
+
+
+def _result(line: bytes, refusal: type[EosctlError] = ControlError) -> Any:
     if not line:
         raise ControlError(
             "The sandbox closed its control socket without an answer.",
@@ -103,5 +133,6 @@ def call_control(
     answer = json.loads(line)
     if answer["ok"]:
         return answer["result"]
-    error_fields = answer["error"]
-    raise ControlError(error_fields["what"], error_fields["why"], error_fields["next_step"])
+    error = answer["error"]
+    failure = refusal if error.get("exit_code") == ExitCode.BAD_INPUT else ControlError
+    raise failure(error["what"], error["why"], error["next_step"])

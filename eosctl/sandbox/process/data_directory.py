@@ -135,6 +135,11 @@ class DataDirectory:
         if marker is not None:
             _write_marker(path, {**marker, **_recorded(path, _written(marker), planned)})
 
+    @property
+    def lock(self) -> int:
+        """Return the descriptor of the lock. A process that inherits it holds the lock, too."""
+        return self._lock
+
     def started(self) -> None:
         """Record the release of the brokers that now write the files."""
         marker = _marker(self.path)

@@ -11,20 +11,21 @@ from pathlib import Path
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.moderation import ONE_BROKER, REPLICATING, ModeratedSelector
-from eosctl.sandbox.process.serving import serve
+from eosctl.sandbox.process.serving import Served, serve
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.sandbox.workers.supervisor import SupervisedCluster
 
 
-class _ProcessCluster(Cluster):
+class ProcessCluster(Cluster):
     """A cluster in a process of its own, which controls when Python's garbage collector runs.
 
     Objects of a started broker live long, and a full collection would block all responses. After a broker has stopped,
     its object graph is a large cycle, which is collected when a broker starts.
     """
 
-    async def start(self) -> None:
-        """Start the cluster, and disable frequent garbage collections."""
-        await super().start()
+    async def open(self) -> None:
+        """Accept clients, and disable frequent garbage collections."""
+        await super().open()
         _freeze_live_objects()
         gc.set_threshold(50_000, 20, 20)
 
@@ -40,9 +41,11 @@ def _freeze_live_objects() -> None:
     gc.freeze()
 
 
-def make_cluster(spec: SandboxSpec) -> Cluster:
-    """Return the cluster of a process."""
-    return _ProcessCluster(spec, paths.logs_dir(Path(spec.data_dir)))
+def make_cluster(spec: SandboxSpec, lock: int) -> Served:
+    """Return the cluster of a process; the workers of several processes hold the lock of the data directory, too."""
+    if spec.processes > 1:
+        return SupervisedCluster(spec, [lock])
+    return ProcessCluster(spec, paths.logs_dir(Path(spec.data_dir)))
 
 
 class _Loop(asyncio.SelectorEventLoop):

@@ -20,6 +20,7 @@ from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
+from eosctl.sandbox.process.leftovers import end_workers
 from eosctl.sandbox.process.own_files import planned
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 from eosctl.whole_file import only_writer, open_private
@@ -270,10 +271,11 @@ def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
 
 
 def forget(sandbox: RunningSandbox) -> None:
-    """Delete the state file and socket, and the data and log of an ephemeral sandbox.
+    """End leftover workers; delete the state file and sockets, and the data and log of an ephemeral sandbox.
 
     Data kept by an earlier sandbox of this name stays.
     """
+    end_workers(sandbox.spec)
     Path(sandbox.control_socket).unlink(missing_ok=True)
     paths.state_file(sandbox.name).unlink(missing_ok=True)
     if sandbox.spec.ephemeral:

@@ -70,7 +70,25 @@ def control_socket(name: str) -> Path:
     Raises:
         UsageError: The folder elsewhere is not this user's own.
     """
-    path = sandbox_dir(name) / "control.sock"
+    return _socket(sandbox_dir(name) / "control.sock")
+
+
+def worker_socket(name: str, worker: int) -> Path:
+    """Return the path of a worker's control socket, as for `control_socket`."""
+    return _socket(sandbox_dir(name) / f"worker-{worker}.sock")
+
+
+def link_socket(name: str, worker: int) -> Path:
+    """Return the path of the socket for a worker's links, as for `control_socket`."""
+    return _socket(sandbox_dir(name) / f"link-{worker}.sock")
+
+
+def workers_file(name: str) -> Path:
+    """Return the file that identifies the workers of a sandbox."""
+    return sandbox_dir(name) / "workers.json"
+
+
+def _socket(path: Path) -> Path:
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
     # The socket name depends on the state folder, so that equal names in several folders do not collide.

@@ -47,13 +47,17 @@ class Served(Protocol):
         """Return the commands of the control socket other than `stop`."""
 
 
-async def run(spec: SandboxSpec, make: Callable[[SandboxSpec], Served], ready: int) -> None:
+Make = Callable[[SandboxSpec, int], Served]
+"""Makes the cluster; the number is the descriptor of the data directory's lock."""
+
+
+async def run(spec: SandboxSpec, make: Make, ready: int) -> None:
     """Start the cluster, report, and serve until stopped by the control socket, a signal, or the time to live."""
     directory = DataDirectory(Path(spec.data_dir), ephemeral=spec.ephemeral, planned=planned(spec))
     # A failed start leaves the files of earlier runs unchanged.
     is_removed = spec.ephemeral and directory.is_new
     try:
-        cluster = make(spec)
+        cluster = make(spec, directory.lock)
         await cluster.start()
         directory.started()
         is_removed = spec.ephemeral
@@ -111,7 +115,7 @@ def _report(ready: int, answer: dict[str, Any]) -> None:
 
 def serve(
     arguments: Sequence[str],
-    make: Callable[[SandboxSpec], Served],
+    make: Make,
     new_loop: Callable[[SandboxSpec], asyncio.AbstractEventLoop] | None = None,
 ) -> int:
     """Run the process and return its exit code."""

@@ -46,6 +46,7 @@ class SandboxSpec:
     advertise: tuple[str, ...] = ()  # The addresses that they give to clients; without one, those that they bind.
     inter_broker_listener: str | None = None  # The first one by default.
     cluster_id: str | None = None  # A random one by default.
+    processes: int = 1  # Processes that the nodes share; with several, one more starts and queries them.
 
     @property
     def listeners(self) -> tuple[PlannedListener, ...]:

@@ -54,6 +54,7 @@ class OwnFeatures(NamedTuple):
         advertise: The addresses that the brokers give to clients: ``[NAME://]HOST[:PORT]``.
         inter_broker_listener: The listener that brokers name for each other; the first one by default.
         insecure: Whether clients from elsewhere need no TLS and no login.
+        processes: How many processes share the nodes.
     """
 
     controllers: int = 1
@@ -71,6 +72,7 @@ class OwnFeatures(NamedTuple):
     advertise: tuple[str, ...] = ()
     inter_broker_listener: str | None = None
     insecure: bool = False
+    processes: int = 1
 
 
 _OPTIONS: Final = {"racks": "rack", "bugs": "bug", "users": "user"}
@@ -227,6 +229,12 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
     check_release(own.emulate)
     if own.controllers == 2:
         raise UsageError("--controllers 2 is not possible.", "Two bear no failure: both are a majority.", "Use 1 or 3.")
+    if own.processes > request.brokers:
+        raise UsageError(
+            f"--processes {own.processes} is not possible with --brokers {request.brokers}.",
+            "Each process has a broker at least.",
+            "Use more brokers or fewer processes.",
+        )
     mechanisms = _mechanisms(own.sasl)
     _check_listeners(request, ListenerSecurity(mechanisms, own.tls))
     rules = _authorizer_settings(sasl=bool(mechanisms)) if own.authorizer else ()
@@ -252,6 +260,7 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
         listen=own.listen,
         advertise=own.advertise,
         inter_broker_listener=own.inter_broker_listener,
+        processes=own.processes,
     )
 
 

@@ -32,6 +32,7 @@ OwnOptions = Annotated[
         log_dirs=typer.Option("--log-dirs", min=1, max=8, help="Number of log directories of each broker."),
         racks=typer.Option("--rack", help="Rack; repeatable, assigned to the brokers in turn."),
         emulate=Emulate,
+        processes=typer.Option("--processes", min=1, max=16, help="Number of processes that the brokers share."),
         fast=typer.Option("--fast", help="Use short timeouts: failover in tenths of a second."),
         metrics_port=typer.Option(
             "--metrics-port", min=1, max=65_000, help="First port of the Prometheus endpoints, one for each broker."
@@ -74,9 +75,7 @@ SandboxOptions = Annotated[
         settings=BrokerSettings,
         engine=_real_kafka("--engine", help="Brokers: the sandbox's own, or real ones in JVMs."),
         kafka=_real_kafka(
-            "--kafka-version",
-            metavar="VERSION",
-            help="Release for --engine apache, 3.3 to 4.4, e.g. 3.9.2; 4.4.0 by default.",
+            "--kafka-version", metavar="VERSION", help="Release for --engine apache, 3.3 to 4.4; 4.4.0 by default."
         ),
         own=OwnOptions,
     ),

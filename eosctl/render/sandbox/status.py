@@ -31,7 +31,12 @@ def render_status(
     cluster = item.cluster or {}
     max_rows = None
     if height is not None:
-        taken = FRAME_LINES + item.broker_count + len(cluster["transactions"][:TRANSACTIONS_SHOWN])
+        taken = (
+            FRAME_LINES
+            + item.broker_count
+            + len(cluster.get("processes", ()))
+            + len(cluster["transactions"][:TRANSACTIONS_SHOWN])
+        )
         max_rows = max(height - taken, 1)
     return render_page(status_blocks(item, cluster, everything=everything, max_rows=max_rows), style)
 
@@ -59,6 +64,7 @@ def status_blocks(
         ),
         Field("bootstrap", item.bootstrap),
         Field("control", ", ".join(_controller(found) for found in cluster["controllers"])),
+        *(Field("process", _process(found)) for found in cluster.get("processes", ())),
         Grid(
             tuple(_broker_row(broker, partitions) for broker in brokers),
             ("BROKER", "ADDRESS", "STATE", "LEADS", "FOLLOWS", "OUT-OF-ISR"),
@@ -89,6 +95,11 @@ def _controller(found: Row) -> str:
         return f"controller {found['id']} is down"
     role = f"active, epoch {found['epoch']}" if found["active"] else "follows"
     return f"controller {found['id']} ({role})"
+
+
+def _process(found: Row) -> str:
+    state = f"pid {found['pid']}" if found["running"] else f"process {found['pid']} {found['ended']}"
+    return f"{found['worker']} ({state}): nodes {_ids(found['nodes'])}"
 
 
 def _broker_row(broker: Row, partitions: Sequence[Row]) -> tuple[str, ...]:

@@ -251,6 +251,7 @@ class TransactionHooks(Protocol):
         *,
         add_partition: bool,
         done: Callable[[ErrorCode], None],
+        renew: Callable[[], ErrorCode | None],
         knows_abortable: bool = True,
     ) -> None:
         """Verify that the partition belongs to the open transaction, or add it (`add_partition`).
@@ -261,7 +262,8 @@ class TransactionHooks(Protocol):
         `knows_abortable` is False for requests older than Produce 11 and TxnOffsetCommit 4, which receive 48 instead of
         120. `done` receives the code that the group coordinator expects; Produce converts it with
         `coordinator.transaction.verification.produce_error` (retriable codes become NOT_ENOUGH_REPLICAS). The caller
-        decides whether verification is enabled and needed.
+        decides whether verification is enabled and needed. `renew` is called before an addition is retried: it begins
+        the verification at the leader again and returns None, or the code with which the verification ends.
         """
 
 

@@ -26,7 +26,7 @@ from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import
 from eosctl.sandbox.log.message_formats import batch_of
 from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch, is_large
 from eosctl.sandbox.ports import AppendResult, RequestContext
-from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, begin_check, refused_batch
+from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, begin_check, refused_batch, renew_guard
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.sandbox.security.access import Access
@@ -161,6 +161,7 @@ class Produce:
             target,
             add_partition=adds_partition,
             done=partial(self._verified, slot, target, given),
+            renew=partial(renew_guard, self._broker.replicas.leader, policy, target, given),
             knows_abortable=version >= FIRST_ABORTABLE_VERSION,
         )
         return True

@@ -48,6 +48,31 @@ class ClientBatch:
         self.has_valid_records = False
 
 
+def renew_guard(
+    leader: Callable[[TopicPartition], Partition | ErrorCode],
+    verification: VerificationPolicy,
+    target: TopicPartition,
+    given: ClientBatch,
+) -> ErrorCode | None:
+    """Begin again the verification of a batch for which the coordinator adds the partition.
+
+    Returns:
+        None, or the code with which the verification ends: none is needed any more (NONE), or the batch is refused.
+    """
+    partition, header = leader(target), given.header
+    if not isinstance(partition, Partition):
+        return ErrorCode.NONE  # The append is refused.
+    guard = verification.begin(
+        partition, header.producer_id, header.producer_epoch, header.base_sequence, adds_partition=True
+    )
+    if guard is None:
+        return ErrorCode.NONE
+    if isinstance(guard, ErrorCode):
+        return guard
+    given.guard = guard
+    return None
+
+
 def begin_check(
     partition: Partition, given: ClientBatch, now_ms: int, background: Background[RecordsSection]
 ) -> RecordsCheck | None:

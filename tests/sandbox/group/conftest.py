@@ -206,6 +206,7 @@ class Verifier:
         *,
         add_partition: bool,
         done: Callable[[ErrorCode], None],
+        renew: Callable[[], ErrorCode | None],
         knows_abortable: bool = True,
     ) -> None:
         self.asked.append((transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable))

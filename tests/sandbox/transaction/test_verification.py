@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,13 @@ from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import
     AddPartitionsToTxnManager,
     produce_error,
 )
-from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC, PartitionLeadership
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC, Emulation, PartitionLeadership
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ZERO, ONE, TWO = (TopicPartition("orders", index) for index in range(3))
 
@@ -23,6 +28,8 @@ class Leader:
 
     def __init__(self, world: Any) -> None:
         self.world = world
+        self.renewals = 0
+        self.renewed: ErrorCode | None = None
         self.manager = AddPartitionsToTxnManager(
             runtime=world.runtime,
             config=world.config,
@@ -43,9 +50,20 @@ class Leader:
     ) -> list[ErrorCode]:
         codes: list[ErrorCode] = []
         self.manager.verify_partition(
-            name, producer_id, epoch, partition, add_partition=add, done=codes.append, knows_abortable=knows_abortable
+            name,
+            producer_id,
+            epoch,
+            partition,
+            add_partition=add,
+            done=codes.append,
+            renew=self.renew,
+            knows_abortable=knows_abortable,
         )
         return codes
+
+    def renew(self) -> ErrorCode | None:
+        self.renewals += 1
+        return self.renewed
 
 
 @pytest.fixture
@@ -173,6 +191,35 @@ def test_4_x_adds_again_while_the_last_transaction_completes(
     world.channel.unblock(2)
     world.runtime.advance(100)
     assert codes == [code]
+    assert leader.renewals > 0
+
+
+def test_a_marker_between_two_attempts_leaves_the_append_verified(tmp_path: Path) -> None:
+    harness = Harness(tmp_path, ClusterShape(broker_count=1, emulation=Emulation("4.3")))
+    client = EosClient(harness, implicit=True)
+    client.create_topic("orders")
+    handle = client.init("app")
+    assert client.produce(handle, ZERO, ["first"]) is ErrorCode.NONE
+    markers = LinkFault(FaultAction.DELAY, api_key=int(ApiKey.WRITE_TXN_MARKERS), requests=True, delay_ms=30)
+    harness.core.network.add_fault(markers)
+    assert client.end(handle, commit=True) is ErrorCode.NONE
+    assert client.produce(handle, ZERO, ["second"]) is ErrorCode.NONE
+    assert markers.hit_count == 1
+    harness.close()
+
+
+def test_a_retry_ends_where_the_leader_does_not_begin_again(make_world: Any) -> None:
+    world = make_world("4.3-tv2", brokers=2)
+    leader = Leader(world)
+    world.metadata.leaders[ONE] = PartitionLeadership(2, 0)
+    producer_id = world.init().producer_id
+    world.add(producer_id, 0, 1, version=2)
+    world.channel.blocked.add(2)
+    world.end(producer_id, 0, True, version=2)
+    leader.renewed = ErrorCode.INVALID_PRODUCER_EPOCH
+    codes = leader.ask(producer_id, 1, ZERO, add=True)
+    world.runtime.advance(30)
+    assert (codes, leader.renewals) == ([ErrorCode.INVALID_PRODUCER_EPOCH], 1)
 
 
 def test_3_9_does_not_add_again(make_world: Any) -> None:

@@ -118,9 +118,18 @@ class OffsetManager:
         if self._host.emulation.is_3_9:
             self._make_group(shard, group_id)  # Checked first, as in `GroupCoordinator.handleTxnCommitOffsets`.
         _, producer_id, producer_epoch = producer
-        guard = self._host.replicas.begin_verification(
-            shard.partition, producer_id, producer_epoch, adds_partition=version.adds_partition
-        )
+
+        def begin() -> object | ErrorCode | None:
+            return self._host.replicas.begin_verification(
+                shard.partition, producer_id, producer_epoch, adds_partition=version.adds_partition
+            )
+
+        guard = begin()
+
+        def renew() -> ErrorCode | None:
+            nonlocal guard
+            guard = begin()
+            return ErrorCode.NONE if guard is None else guard if isinstance(guard, ErrorCode) else None
 
         def verified(error: ErrorCode) -> None:
             if shard.is_closed:
@@ -142,6 +151,7 @@ class OffsetManager:
                 shard.partition,
                 add_partition=version.adds_partition,
                 done=verified,
+                renew=renew,
                 knows_abortable=version.knows_abortable,
             )
 

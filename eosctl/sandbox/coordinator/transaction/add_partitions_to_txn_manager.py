@@ -25,6 +25,7 @@ from eosctl.wire.messages.add_partitions_to_txn import (
 )
 
 Done = Callable[[ErrorCode], None]
+Renew = Callable[[], ErrorCode | None]
 
 NO_RETRY_MS: Final = -1
 
@@ -52,13 +53,16 @@ def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
 class _PendingPartition:
     """A partition to verify or add; an addition is retried until `deadline_ms` while the coordinator is busy."""
 
-    __slots__ = ("deadline_ms", "done", "knows_abortable", "partition")
+    __slots__ = ("deadline_ms", "done", "knows_abortable", "partition", "renew")
 
-    def __init__(self, partition: TopicPartition, knows_abortable: bool, deadline_ms: int, done: Done) -> None:
+    def __init__(
+        self, partition: TopicPartition, knows_abortable: bool, deadline_ms: int, done: Done, renew: Renew
+    ) -> None:
         self.partition = partition
         self.knows_abortable = knows_abortable
         self.deadline_ms = deadline_ms
         self.done = done
+        self.renew = renew
 
 
 class _Entry:
@@ -104,17 +108,19 @@ class AddPartitionsToTxnManager:
         *,
         add_partition: bool,
         done: Done,
+        renew: Renew,
         knows_abortable: bool = True,
     ) -> None:
         """Verify with the coordinator that a partition belongs to the open transaction, or add it.
 
         4.x retries an addition for up to `add.partitions.to.txn.retry.backoff.max.ms` while the coordinator completes
-        the previous transaction (51, KAFKA-18654).
+        the previous transaction (51, KAFKA-18654). The marker of that transaction ends the verification at the leader,
+        so each attempt begins one (`renew`), as in `ReplicaManager.handleProduceAppend`.
         """
         deadline_ms = NO_RETRY_MS
         if add_partition and self._retries_concurrent:
             deadline_ms = self._runtime.now_ms() + self._config.get_int("add.partitions.to.txn.retry.backoff.max.ms")
-        pending = _PendingPartition(partition, knows_abortable, deadline_ms, done)
+        pending = _PendingPartition(partition, knows_abortable, deadline_ms, done, renew)
         self._enqueue(transactional_id, producer_id, producer_epoch, add_partition, pending)
 
     def _enqueue(
@@ -205,18 +211,17 @@ class AddPartitionsToTxnManager:
     def _complete(self, entry: _Entry, pending: _PendingPartition, error: ErrorCode) -> None:
         if error is ErrorCode.CONCURRENT_TRANSACTIONS and self._runtime.now_ms() < pending.deadline_ms:
             self._runtime.call_later(
-                self._config.get_int("add.partitions.to.txn.retry.backoff.ms"),
-                partial(
-                    self._enqueue,
-                    entry.transactional_id,
-                    entry.producer_id,
-                    entry.producer_epoch,
-                    entry.add_partition,
-                    pending,
-                ),
+                self._config.get_int("add.partitions.to.txn.retry.backoff.ms"), partial(self._retry, entry, pending)
             )
         else:
             pending.done(error)
+
+    def _retry(self, entry: _Entry, pending: _PendingPartition) -> None:
+        outcome = pending.renew()
+        if outcome is None:
+            self._enqueue(entry.transactional_id, entry.producer_id, entry.producer_epoch, entry.add_partition, pending)
+        else:
+            pending.done(outcome)
 
 
 def _append_error(code: int, knows_abortable: bool) -> ErrorCode:

@@ -131,6 +131,16 @@ class ProducerStateManager:
         self._verifications[producer_id] = known
         return known.guard
 
+    def _end_verification(self, producer_id: int, marker_epoch: int) -> None:
+        """End a verification with a marker, unless it is for the next transaction, which has the marker's epoch.
+
+        With `transaction.version` 2, the marker already has the epoch of the next transaction. Source:
+        `UnifiedLog.updateProducers`.
+        """
+        known = self._verifications.get(producer_id)
+        if known is not None and not (known.adds_partition and known.producer_epoch == marker_epoch):
+            del self._verifications[producer_id]
+
     def is_verified(self, producer_id: int, guard: object | None) -> bool:
         """Return whether `guard` belongs to the producer's pending verification."""
         known = self._verifications.get(producer_id)
@@ -233,7 +243,7 @@ class ProducerStateManager:
         entry.coordinator_epoch = coordinator_epoch
         entry.last_timestamp = timestamp
         if self._verifications:
-            self._verifications.pop(producer_id, None)
+            self._end_verification(producer_id, producer_epoch)
         first_offset = entry.txn_first_offset
         if first_offset < 0:
             return None

@@ -127,6 +127,16 @@ def test_a_guard_holds_until_the_first_append_or_a_marker() -> None:
     assert not producers.is_verified(PRODUCER, again)
 
 
+@pytest.mark.parametrize(
+    ("adds_partition", "marker_epoch", "holds"), [(True, 1, True), (True, 0, False), (False, 1, False)]
+)
+def test_a_marker_with_the_next_epoch_keeps_the_guard(adds_partition: bool, marker_epoch: int, holds: bool) -> None:
+    producers = ProducerStateManager()
+    guard = producers.begin_verification(PRODUCER, 1, 0, adds_partition=adds_partition)
+    producers.apply_marker(PRODUCER, marker_epoch, 0, 0, 0, committed=True)
+    assert producers.is_verified(PRODUCER, guard) is holds
+
+
 def test_idle_producers_expire_without_an_open_transaction() -> None:
     producers = ProducerStateManager()
     producers.apply_data(1, 0, 0, 0, 0, 100, False)

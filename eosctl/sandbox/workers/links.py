@@ -190,6 +190,10 @@ class Links:
                 self._remove(link, message.node_id)
 
     def _add(self, link: _Link, runs: Mapping[int, int]) -> None:
+        for node_id in runs:
+            earlier = self._by_node.get(node_id)
+            if earlier is not None and earlier is not link:  # Its worker has ended, which is not read yet.
+                self._remove(earlier, node_id)
         link.runs |= runs
         self._by_node |= dict.fromkeys(runs, link)
 

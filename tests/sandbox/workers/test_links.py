@@ -128,6 +128,25 @@ def test_the_end_of_a_worker_disconnects_its_nodes(tmp_path: Path) -> None:
     linked(tmp_path, scenario)
 
 
+def test_a_new_worker_replaces_one_whose_end_is_not_read_yet(tmp_path: Path) -> None:
+    async def scenario(first: Side, second: Side) -> None:
+        second.attach(5)
+        while not first.links.has(5):
+            await asyncio.sleep(0.001)
+        third = Side(None)
+        third.attach(2)
+        await third.links.listen(tmp_path / "third")
+        await first.links.connect([tmp_path / "third"])
+        await first.until(["1 lost 2"])
+        second.links.close()
+        await first.until(["1 lost 2", "1 lost 5"])
+        assert first.send(b"for the new worker") == [True]
+        await third.until([b"for the new worker"])
+        third.links.close()
+
+    linked(tmp_path, scenario)
+
+
 def test_a_frame_to_an_earlier_run_is_lost(tmp_path: Path) -> None:
     async def scenario(first: Side, second: Side) -> None:
         first.send(b"for the earlier run")

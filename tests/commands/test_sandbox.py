@@ -119,6 +119,8 @@ def test_a_data_directory_that_cannot_be_written(own_home: Path) -> None:
         (["--emulate", "2.8"], "3.9, 4.3, or 4.4"),
         (["--name", "../escape"], "cannot be the name"),
         (["--brokers", "0"], "--brokers"),
+        (["--brokers", "2", "--processes", "3"], "Use more brokers or fewer processes."),
+        (["--engine", "apache", "--processes", "2"], "--processes cannot be used with --engine apache."),
     ],
 )
 def test_bad_options(options: list[str], words: str, own_home: Path) -> None:

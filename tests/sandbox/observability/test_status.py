@@ -155,6 +155,16 @@ def test_the_watched_page_fits_the_terminal(troubled: dict[str, Any], width: int
     assert max(len(Text.from_ansi(line).plain) for line in page.splitlines()) <= width
 
 
+def test_processes_are_shown_with_their_nodes_and_their_end(troubled: dict[str, Any]) -> None:
+    processes = [
+        {"worker": 1, "pid": 7, "nodes": [1, 100], "running": True, "ended": None},
+        {"worker": 2, "pid": 8, "nodes": [2], "running": False, "ended": "ended by SIGKILL"},
+    ]
+    page = render_page(status_blocks(ITEM, troubled | {"processes": processes}), PLAIN)
+    assert "1 (pid 7): nodes 1,100" in page
+    assert "2 (process 8 ended by SIGKILL): nodes 2" in page
+
+
 def test_watching_ends_with_ctrl_c(capsys: pytest.CaptureFixture[str]) -> None:
     drawn = []
 

@@ -11,7 +11,7 @@ _WORDS: Final = (
     "adgangskode", "kodeord", "lykilorð", "salasana", "hasło", "haslo", "heslo", "jelszó", "şifre", "parola", "parolă",
     "slaptažodis", "κωδικός", "пароль", "пасворд", "парола", "лозинка", "密码", "密碼", "口令", "パスワード",
     "비밀번호", "암호", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "گذرواژه", "رمز عبور",
-    "पासवर्ड", "รหัสผ่าน", "mật khẩu",
+    "geslo", "zaporka", "kata sandi", "кодова фраза", "पासवर्ड", "รหัสผ่าน", "mật khẩu",
 )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ LOCALIZED: Final = (
 #: Every such name that is written in ASCII holds one of these.
 ASCII_HINTS: Final = (
     "wort", "trase", "senha", "woord", "senord", "kode", "salasana", "haslo", "heslo", "jelszo", "ifre",
-    "parola", "mdp",
+    "parola", "geslo", "zaporka", "sandi", "mdp",
 )  # fmt: skip
 #: Upper-case letters of the names beyond ASCII, and what `str.lower` makes of them; each is one character.
 LOWER: Final = {

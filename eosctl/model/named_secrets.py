@@ -12,12 +12,16 @@ from typing import Final
 
 from eosctl.model.api_names import is_request
 from eosctl.model.localized_names import ASCII_HINTS, LOCALIZED
+from eosctl.model.random_words import is_random
+from eosctl.model.secret_keys import KEY_NAME, is_secret_key
 from eosctl.model.secret_values import OPENER, further_value, value_behind
 
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
 _HINTS: Final = (
     "pass", "pw", "assertion", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=",
     "sig:", "sig ", 'sig"', "sig'", "signature", "identified", "license", "psw", "authentication_", "dockerc", "saml",
+    "psk", "masterauth", "mnemonic", "phrase", "ss_code", "sscode", "h_code", "hcode",
+    "pincode", "pin_code", "y_code", "verifier",
     *ASCII_HINTS,
 )  # fmt: skip
 _KEYS: Final = (
@@ -28,15 +32,17 @@ _KEYS: Final = (
 _NAMES: Final = (
     "passw(?:or)?[dt]", "pass[ ._-]?(?:word|phrase|code|key)", "passwrd",
     "pswd?(?![a-z])(?<![a-z]psw)(?<![a-z]pswd)", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
-    "client[._-]?assertion", "pw(?![a-z])(?<![a-z0-9]pw)", "secret", "token", "credential",
+    "client[._-]?assertion", r"pw(?![a-z])(?<!\dpw)", "secret", "token", "credential",
     "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
     *(f"{key}[ ._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
     r"salt\b(?<!\wsalt)",
     "confluent[._-]license(?![._-])", "authentication_string", "dockerc(?:onfigjson|fg)", "saml(?:response|assertion)",
+    "psk(?![a-z])(?<![a-z]psk)", "masterauth", "mnemonic", "(?:seed|unlock|recovery)[ ._-]?phrase",
+    "(?:access|auth|pin|recovery)[ ._-]?code(?![a-z]{2})", "code[._-]?verifier",
     *LOCALIZED,
     "hmac(?!-?sha|-?md)(?<![a-z0-9]hmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ](?:by|as)|by)\b",
 )  # fmt: skip
-_NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
+_NAME: Final = rf"(?:(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}|{KEY_NAME})"
 _SIGN: Final = r"[ \t]{0,40}(?:=>|:=|-{1,2}>|[→⇒]|[?+|]?={1,3}|＝|：|:(?!:)|::(?=[ ]))[ \t]{0,40}"
 # {"name": "password", "type": "x", "configValue": "y"}: a key, a field of a simple value, and the key of the value
 _KEY: Final = r"(?P<mark>\\*[\"'])[\w.-]{1,64}(?P=mark)[ \t]{0,4}:"
@@ -75,7 +81,8 @@ _VALUE_FIRST: Final = re.compile(
     rf"{_VALUE}{_SIGN}"
     r"(?P<value>\\*\"[^\"\n]{0,1024}+\"|'[^'\n]{0,1024}+'|[^\s,;\"'}]{1,256}+)"
     r"(?:[ ]{0,4},\s{0,40}|\r?\n[ \t]{0,40}|[ \t]{1,4})"
-    rf"(?:{_FIELD},\s{{0,40}}){{0,6}}\\*[\"']?(?:\w{{0,20}}name|\w{{0,20}}key|property|setting)\\*[\"']?{_SIGN}\\*[\"']?[\w.-]{{0,64}}?{_NAME}",
+    rf"(?:{_FIELD},\s{{0,40}}){{0,6}}\\*[\"']?(?:\w{{0,20}}name|\w{{0,20}}key|property|setting)\\*[\"']?{_SIGN}\\*[\"']?"
+    rf"(?P<full>[\w.-]{{0,64}}?{_NAME})",
     re.ASCII,
 )
 _SOURCE_LINE: Final = re.compile(r"[\w$.-]{1,80}\.(?:java|scala|kt|py|go|cs?|rb|js):\d|(?:native|unknown)\b", re.ASCII)
@@ -86,7 +93,11 @@ _SQL_USER: Final = re.compile(r"\b(?:user|role)[ ][^ ]{1,40}[ ]\Z", re.ASCII)
 _IN_SENTENCE: Final = (
     "password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token", "apikey", "api key", "api-key",
 )  # fmt: skip
-_LEADS: Final = re.compile(r"\b(?:and|with|using)[ \t]\Z", re.ASCII)
+_LEADS: Final = re.compile(r"\b(?:and|with|using|login[ ][^\s]{1,64})[ \t]\Z", re.ASCII)
+# Names that no sentence holds: bindpw x, requirepass x
+_UNMISTAKABLE: Final = re.compile(r"(?<![\w.-])(?:[a-z]{2,8}_?pw|require_?pass|masterauth)\Z", re.ASCII)
+# wj3kPw==
+_IN_BASE64: Final = re.compile(r"[a-z\d+/]{12}\Z|\d[a-z+/]{0,12}\Z", re.ASCII)
 _FOLLOWS: Final = re.compile(
     r"(?:a|an|and|are|at|auth|authentication|based|because|before|by|can|cannot|combination|could|did|do|does|expired|"
     r"expiry|failed|failure|file|for|from|has|have|id|in|into|invalid|is|length|login|may|must|not|of|on|or|policy|"
@@ -99,7 +110,7 @@ _LOOKS_SECRET: Final = re.compile(
     r"(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![^\s)\]}>,;:\"']))",
     re.ASCII,
 )
-_LOOKS_RANDOM: Final = re.compile(r"(?=[\w+/=-]{12})(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]*[A-Z]", re.ASCII)
+_WORD: Final = re.compile(r"[\w+/=-]{12,2048}", re.ASCII)
 _OPTION: Final = re.compile(r"(?:^|\s)--?[\w-]{0,40}\Z", re.ASCII)
 _LISTED_OPTION: Final = re.compile(r"[\[,]\s?--?[\w-]{0,40}\Z", re.ASCII)
 # Setting ssl.key.password to x
@@ -118,6 +129,8 @@ _HARMLESS: Final = (
 _HARMLESS_NAME: Final = re.compile(
     rf"[._-](?i:{'|'.join(_HARMLESS)})\Z|(?:{'|'.join(map(str.capitalize, _HARMLESS))})\Z", re.ASCII
 )
+# Kafka's controller names events so: expireDelegationTokens: failed with ...
+_EVENT: Final = re.compile(r"(?:create|renew|expire|describe)delegation\Z", re.ASCII)
 _SECRET_NAME: Final = re.compile(rf"{_NAME}|jaas|\.pem\Z|basic[._-]auth", re.ASCII)
 
 
@@ -128,7 +141,10 @@ def is_secret_name(name: str) -> bool:
     (True, False)
     """
     lower = name.lower()
-    return _SECRET_NAME.search(lower) is not None and _HARMLESS_NAME.search(lower) is None
+    found = _SECRET_NAME.search(lower)
+    if found is None or _HARMLESS_NAME.search(lower) is not None:
+        return False
+    return found["key"] is None or is_secret_key(name, *found.span("key"))
 
 
 def holds_name(lower: str) -> bool:
@@ -148,7 +164,8 @@ def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
     """
     if "val" in lower:
         for found in _VALUE_FIRST.finditer(lower):
-            yield found.span("value")
+            if found["key"] is None or is_secret_key(text, *found.span("key")):
+                yield found.span("value")
     position = masked_to = 0
     while (head := _HEAD.search(lower, position)) is not None:
         position = head.end()
@@ -170,11 +187,9 @@ def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
+    if not _names_secret(text, lower, head):
+        return False
     start, end = head.span("name")
-    if text.endswith(_NEVER_A_NAME, start, end) or _HARMLESS_NAME.search(text[start:end]) is not None:
-        return False
-    if "api" in head["name"] and is_request(text, head.end()):
-        return False
     before = lower[max(start - _BEFORE, 0) : start]
     if head["tag"] and head["tag"][0] != "<":
         return (_ELEMENT if head["tag"][0] in " >" else _ATTRIBUTE).search(before) is not None
@@ -184,7 +199,10 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
         return _is_in_brackets(text, lower, head)
     if head["blank"] is None:
         return True
-    if (words := head["blank"].strip()) == "to":
+    words = head["blank"].strip()
+    if not words and _UNMISTAKABLE.search(lower, max(start - _BEFORE, 0), end) is not None:
+        return _FOLLOWS.match(lower, head.end()) is None
+    if words == "to":
         return _CHANGES.search(before) is not None
     if not words and _OPTION.search(before) is not None:
         return True
@@ -196,6 +214,20 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
         return True
     is_led = head["name"] in _IN_SENTENCE and _LEADS.search(before) is not None
     return is_led and _FOLLOWS.match(lower, head.end()) is None
+
+
+def _names_secret(text: str, lower: str, head: re.Match[str]) -> bool:
+    """Return whether a name is that of a secret, without what stands between it and its value."""
+    start, end = head.span("name")
+    if text.endswith(_NEVER_A_NAME, start, end) or _HARMLESS_NAME.search(text[start:end]) is not None:
+        return False
+    if head["key"] is not None:
+        return is_secret_key(text, start, end, head.end())
+    if head["name"].startswith("token") and _EVENT.search(lower, max(start - _BEFORE, 0), start) is not None:
+        return False
+    if "api" in head["name"] and is_request(text, head.end()):
+        return False
+    return not head["name"].startswith("pw") or _IN_BASE64.search(lower, max(start - _BEFORE, 0), start) is None
 
 
 def _is_in_brackets(text: str, lower: str, head: re.Match[str]) -> bool:
@@ -214,5 +246,7 @@ def _is_in_brackets(text: str, lower: str, head: re.Match[str]) -> bool:
 
 def _looks_secret(text: str, head: re.Match[str]) -> bool:
     """Return whether the word behind a name is none of a sentence: secrets and tokens have names that are words."""
-    shape = _LOOKS_SECRET if head["name"].startswith(("pass", "pwd")) else _LOOKS_RANDOM
-    return shape.match(text, head.end()) is not None
+    if head["name"].startswith(("pass", "pwd")):
+        return _LOOKS_SECRET.match(text, head.end()) is not None
+    word = _WORD.match(text, head.end())
+    return word is not None and is_random(word[0])

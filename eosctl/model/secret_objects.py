@@ -33,6 +33,10 @@ _ARMORED: Final = re.compile(
     r"(?P<lines>(?:\r?\n[ \t]{0,80}[\w+/=]{1,128}[ \t]{0,8}(?=[\r\n]|\Z))+)",
     re.ASCII,
 )
+# The members of a JSON Web Key that are private: a symmetric key, and the parts of an asymmetric one
+_WEB_KEY: Final = re.compile(
+    r"\\*\"(?:k|d|p|q|dp|dq|qi)\\*\"\s{0,8}:\s{0,8}\\*\"(?P<value>[\w+/=-]{16,4096})", re.ASCII
+)
 
 
 def object_spans(text: str) -> Iterator[_Span]:
@@ -40,6 +44,9 @@ def object_spans(text: str) -> Iterator[_Span]:
     if "$ANSIBLE_VAULT" in text or "Private-Lines" in text:
         for found in _ARMORED.finditer(text):
             yield found.span("lines")
+    if '"kty' in text:
+        for found in _WEB_KEY.finditer(text):
+            yield found.span("value")
     if "Secret" not in text or "ata" not in text or _SECRET.search(text) is None:
         return
     for start, end in _documents(text):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.model.named_secrets import is_secret_name
+from eosctl.model.random_words import is_random
 
 _Span = tuple[int, int]
 
@@ -21,12 +22,24 @@ _LONGEST_VALUE: Final = 4_096
 _SCRAM_PROOF: Final = re.compile(r"\bc=[\w+/=]{1,64},r=[^,\s\"]{1,256},p=(?P<value>[\w+/=]+)", re.ASCII)
 # Names that stand before other values, too: only what looks random is a secret.
 _OFTEN_SECRET: Final = re.compile(
-    r"(?P<name>auth|otp|psk|session[._-]?id|_key)\\*[\"']?[ \t]{0,4}[=:][ \t]{0,4}\\*[\"']?", re.ASCII
+    r"(?P<name>auth|t?otp|sess(?:ion)?[._-]?id|\bsession|\bsid|cookie|encrypt|userinfo|proxy[._-]?user)"
+    r"\\*[\"']?[ \t]{0,4}[=:][ \t]{0,4}\\*[\"']?",
+    re.ASCII,
 )
+# No UUID, and no number, which ids of sessions in Kafka and ZooKeeper are
 _RANDOM: Final = re.compile(
-    r"(?=[\w+/=.~-]{0,256}\d)(?=[\w+/=.~-]{0,256}[a-z])(?=[\w+/=.~-]{0,256}[A-Z])[\w+/=.~-]{12,2048}", re.ASCII
+    r"(?!0x[\da-f]{1,16}(?!\w)|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-)[\w+/=.~%-]{12,2048}", re.ASCII | re.IGNORECASE
 )
-_HINTS: Final = ("auth=", "auth:", 'auth"', "auth\\", "otp", "psk", "_key", "session_id", "sessionid", "session-id")
+# elastic:changeit; no principal
+_USER_AND_PASSWORD: Final = re.compile(
+    r"(?!(?:user|role|group|https?|kerberos):)[A-Za-z_][\w.@+-]{0,63}:(?![/:])(?P<password>[^\s\"',;&]{3,1024})",
+    re.ASCII | re.IGNORECASE,
+)
+_OF_USERS: Final = ("auth", "userinfo", "proxy_user", "proxy.user", "proxy-user", "proxyuser")
+_HINTS: Final = (
+    "auth=", "auth:", "auth =", 'auth"', "auth\\", "otp", "sessid", "session_id", "sessionid", "session-id", "session:",
+    "session=", "sid=", "sid:", "cookie", "encrypt:", "encrypt=", "userinfo", "proxy_user", "proxy.user", "proxyuser",
+)  # fmt: skip
 _INSERT: Final = re.compile(
     r"\binto\s{1,8}[^\s(]{1,200}\s{0,8}\((?P<columns>[^()]{1,2048})\)\s{0,8}values\s{0,8}(?=\()", re.ASCII
 )
@@ -79,12 +92,13 @@ def _invalid_values(text: str) -> Iterator[_Span]:
 def _random_values(text: str, lower: str) -> Iterator[_Span]:
     for found in _OFTEN_SECRET.finditer(lower):
         start = found.start()
-        is_of_environment = found["name"] == "_key"  # STRIPE_KEY, and not the key of a record
-        if not (
-            text[start : found.end("name")].isupper() if is_of_environment else not text[start - 1 : start].isalpha()
-        ):
+        is_word = not text[start - 1 : start].isalpha() or (text[start].isupper() and text[start - 1].islower())
+        if not (is_word or found["name"].startswith("sess")):
             continue
-        if (value := _RANDOM.match(text, found.end())) is not None:
+        pair = _USER_AND_PASSWORD.match(text, found.end()) if found["name"] in _OF_USERS else None
+        if pair is not None:
+            yield pair.span("password")
+        elif (value := _RANDOM.match(text, found.end())) is not None and is_random(value[0]):
             yield value.span()
 
 

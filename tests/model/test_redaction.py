@@ -177,6 +177,8 @@ HOSTILE = (
     'form-data; name="password"\n\n', "nvalid value ", " for configuration ssl.key.password", "c=a,r=b,p=", "psk=aA1",
     "$6$a$", "$ANSIBLE_VAULT;1;A\na\n", "Private-Lines: 1\n", "{password=a b", "password -> ", 'password="a" "', "s.a1",
     "password:\n", "password to ", "password changed from a to ", "[--token, ", ":AA", "MIIa", "password=[hidden]",
+    "sk_", "aB1", "_aB1aB1aB1aB1aB1aB1", "a-b-c-d_", "app_key=", "key", "_key ", "auth=a:", "hook/", "hooks.a/",
+    "Key 1: ", '"kty""k":"aaaaaaaaaaaaaaaaaa",', "bindpw ", "login a ", "session=a", "SCRAM-SHA-1$1:",
     "basic a", "x", 'user_a="', 'user_a=\\"', "user_a=loginmodule ", "user_", "password  ", "=@",
 )  # fmt: skip
 

@@ -21,6 +21,10 @@ _TO_QUOTE: Final = re.compile(r"[^\r\n\"'\\]*")
 _LOGGER: Final = re.compile(r"[ \t]\([\w.$]{1,200}\)\Z", re.ASCII)
 #: A part of each token, and all of it. All digits are alike here, and none is in a part: see `redaction.secret_spans`.
 _SHAPES: Final = {
+    "gh": r"gh[oprsu]_[A-Za-z0-9]{20,255}",
+    "_pat_": r"github_pat_\w{22,255}",
+    "_live_": r"[rs]k_live_[A-Za-z0-9]{16,255}",
+    "npm_": r"npm_[A-Za-z0-9]{36}",
     "dckr_": r"dckr_[a-z]{2,8}_[\w-]{20,64}",
     "gl": r"gl(?:(?:pat|rt|dt|ptt|cbt|agent|ft|soat|ffct|imt)-[\w.-]{16,255}|sa_\w{24,64}|c_[\w+/=]{32,512})",
     "xox": r"xox[a-z]-[\w%-]{10,512}",

@@ -14,9 +14,11 @@ from typing import Final
 import pytest
 
 import eosctl
+from eosctl.checks.configuration.spelled import spelled
 from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
 from eosctl.logs.scan import scan_paths
+from eosctl.model.deployment import Component, Place, Role, Value
 from eosctl.model.redaction import redact_text
 from eosctl.runbooks.phrases import sentences_of
 from eosctl.services.explain import explain
@@ -71,6 +73,7 @@ def assert_linear(work: Callable[[int], object]) -> None:
         ("a.properties", "{{", "\nacks={{ range }}{% for %}\n"),
         ("a.properties", "{%", "\nacks={{ range }}{% for %}\n"),
         ("a.properties", "a.", "=1\n"),
+        ("a.properties", "a.", "b=1\nbootstrap.servers=h:9092\ntransactional.id=a\n"),
         ("a.properties", "\n", "acks=all\n"),
         ("a.sh", "export A=", "\n"),
         ("a.tf", "<<EOF\n", ""),
@@ -89,6 +92,17 @@ def test_a_configuration_of_one_unit_is_read_in_linear_time(name: str, unit: str
             return
 
     assert_linear(read)
+
+
+def test_remedies_of_many_settings_take_linear_time() -> None:
+    def spell(count: int) -> None:
+        names = [f"enable.idempotence{number}" for number in range(count // 10)]
+        given = {name: Value(name, "x", f"app.kafka.{name}") for name in names}
+        component = Component(Role.PRODUCER, "a", Place("a", 1), "a", given)
+        for name in names:
+            spelled(f"Correct {name}, or set transactional.id=a.", component)
+
+    assert_linear(spell)
 
 
 @pytest.mark.parametrize("begin", ["", "[2026-01-01 00:00:00,000] ERROR XException ", '{"level":"ERROR","message":"'])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.knowledge.parameter_tables import load_tables
@@ -52,13 +52,24 @@ def _camel(name: str) -> str:
 _STYLES: Final = (_dotted, _variable, _snake, _kebab, _pascal, _camel)
 
 
+# Many remedies of one component need the same of all its keys. Components are compared by identity.
+@lru_cache(maxsize=16)
+def _keys(component: Component) -> frozenset[str]:
+    return frozenset(value.key for value in component.given.values())
+
+
+@lru_cache(maxsize=16)
+def _spelling_without(component: Component, others: str) -> Spelling | None:
+    return spelling_of({name: value for name, value in component.given.items() if others not in value.key.lower()})
+
+
 def spelled(text: str, component: Component) -> str:
     """Return a remedy with the keys of a component's file in the place of Kafka's names for them.
 
     A setting that the file has keeps its key there. One that it does not have gets the beginning and the style of the
     others, where these agree.
     """
-    keys = {value.key for value in component.given.values()}
+    keys = _keys(component)
 
     def key_of(match: re.Match[str]) -> str:
         name = match[0]
@@ -88,8 +99,7 @@ def _names(table: str) -> frozenset[str]:
 
 def _new_key(name: str, component: Component) -> str:
     others = {Role.PRODUCER: "consumer", Role.CONSUMER: "producer"}.get(component.role, "\0")
-    own = {name: value for name, value in component.given.items() if others not in value.key.lower()}
-    found = spelling_of(own) if component.client in TABULATED else None
+    found = _spelling_without(component, others) if component.client in TABULATED else None
     if found is None:
         return name
     prefix = found.prefix

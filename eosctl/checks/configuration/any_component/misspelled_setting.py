@@ -82,6 +82,7 @@ _SERVERS: Final = (
 )
 _OVERRIDES: Final = re.compile(r"(?:producer|consumer|admin)\W+override\b")
 _BY_LETTERS: Final = {relaxed(name): name for name in RELEVANT if "." in name}
+_MOST_SEPARATED: Final = 64
 SIMILAR: Final = 0.9
 """How much a key must resemble a setting that exactly-once depends on."""
 NEARLY_EQUAL: Final = 0.95
@@ -174,7 +175,8 @@ def _separated(name: str) -> str:
     ('a.consumer.isolation.level', '')
     """
     parts = name.split(".")
-    for start in range(len(parts)):
+    # A name of Kafka has few letters, and so few parts: a longer end of the key is none.
+    for start in range(max(len(parts) - _MOST_SEPARATED, 0), len(parts)):
         rest = ".".join(parts[start:])
         meant = _BY_LETTERS.get(relaxed(rest), rest)
         if meant != rest:

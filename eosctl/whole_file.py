@@ -29,11 +29,12 @@ _GENERATOR: Final = b'<meta name="generator" content="eosctl">'
 # kinds of one format is captured.
 _BEGINNINGS: Final = (
     rb'\{\s*"schema":\s*"(eosctl\.[a-z-]+)"',
-    rb'\{\s*"\$schema":[^{]*"runs":\s*\[\s*\{\s*"tool":\s*\{\s*"driver":\s*\{\s*"name":\s*"eosctl"()',
+    rb'\{\s*"\$schema":[^{]*"runs":\s*\[\s*\{\s*"automationDetails":\s*\{\s*"id":\s*"(eosctl/[a-z -]+)[/"]',
     rb"schema: (eosctl\.[a-z-]+)\n",
     rb"# (eosctl [a-z][a-z -]*)\n",
     rb'<\?xml [^>]*>\s*<testsuites [^>]*name="(eosctl [a-z][a-z -]*)"',
-    rb"<!doctype html>.*" + re.escape(_GENERATOR) + rb"()",
+    rb"<!doctype html>.*" + re.escape(_GENERATOR) + rb".*<title>(eosctl [a-z][a-z -]*)[:<]",
+    rb"<!doctype html>.*" + re.escape(_GENERATOR) + rb"(?!.*<title>eosctl )()",
     rb"# HELP (eosctl_\w+) ",
     rb"::(?:error|warning|notice) [^\n]*title=EOS-()",
     rb"(?:# )?(?:Grade [A-F] \(|No grade)()",

@@ -71,6 +71,28 @@ def test_a_result_of_another_kind_is_kept(before: str, output: str, tmp_path: Pa
     assert kept.read_bytes() == mine
 
 
+@pytest.mark.parametrize("output", ["json", "html", "sarif", "junit"])
+def test_a_result_of_another_command_is_kept(output: str, tmp_path: Path) -> None:
+    """In any format, a file shows whose result it is, and only the same command replaces it."""
+    (tmp_path / "app.properties").write_text("transactional.id=a\nenable.idempotence=false\n")
+    (tmp_path / "app.log").write_text("2026-11-21 12:00:01,123 ERROR [Producer transactionalId=a] failed (a.B)\n")
+    inputs = {
+        ("doctor",): "app.properties", ("config", "lint"): "app.properties", ("logs", "report"): "app.log",
+    }  # fmt: skip
+    path = tmp_path / "result"
+    for command, file in inputs.items():
+        path.unlink(missing_ok=True)
+        words = (*command, tmp_path / file, "-o", output, "--output-file", path)
+        assert eosctl(*words).code in (0, 3, 4)
+        assert eosctl(*words).code in (0, 3, 4)
+        before = path.read_bytes()
+        for other, read in inputs.items():
+            if other != command:
+                done = eosctl(*other, tmp_path / read, "-o", output, "--output-file", path)
+                assert done.code == 2, done.err
+                assert path.read_bytes() == before
+
+
 def test_a_snapshot_replaces_the_one_before(tmp_path: Path) -> None:
     for target in (tmp_path / "s.json", tmp_path / "s.html"):
         option = "--report" if target.suffix == ".html" else "--save-snapshot"

@@ -35,15 +35,16 @@ def render_sarif(report: FindingReport) -> str:
     diagnosis = report.diagnosis
     skipped = [r for r in diagnosis.results if r.status is CheckStatus.SKIPPED]
     run = {
+        # First, because a file's beginning shows whose result it is: see `whole_file`.
+        "automationDetails": {
+            "id": "/".join(("eosctl", *(part for part in (report.command, report.scope) if part), ""))
+        },
         "tool": {
             "driver": {
                 "name": "eosctl",
                 "semanticVersion": __version__,
                 "rules": [_rule(rule) for rule in report.rules],
             }
-        },
-        "automationDetails": {
-            "id": "/".join(("eosctl", *(part for part in (report.command, report.scope) if part), ""))
         },
         "columnKind": "unicodeCodePoints",
         "invocations": [

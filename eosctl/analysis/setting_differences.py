@@ -9,6 +9,7 @@ from typing import Final
 from eosctl.model.deployment import Component, Deployment, Difference, Value
 from eosctl.model.named_secrets import is_secret_name
 from eosctl.model.redaction import SETTING_MASK, secret_spans, setting_text
+from eosctl.model.setting_names import shown_key
 
 _LACKING: Final = "not in the file"
 # Shorter ones are words that stand in other settings, too.
@@ -53,7 +54,7 @@ def _on_one_side(left: Component | None, right: Component | None, secrets: froze
             text, source = _shown(name, value.text, secrets), _from(value, component)
             yield Difference(
                 role=component.role.value,
-                setting=name,
+                setting=shown_key(name),
                 left=setting_text(name, None) if left is None else text,
                 right=setting_text(name, None) if right is None else text,
                 left_source=_LACKING if left is None else source,
@@ -68,7 +69,7 @@ def _between(left: Component, right: Component, secrets: frozenset[str]) -> Iter
         if _meaning(one) != _meaning(other):
             yield Difference(
                 role=left.role.value,
-                setting=name,
+                setting=shown_key(name),
                 left=_shown(name, one.text, secrets),
                 right=_shown(name, other.text, secrets),
                 left_source=_from(one, left),

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from eosctl.errors import UsageError, unknown_name
 from eosctl.model.client_config import Profile
+from eosctl.model.setting_names import is_setting_name
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.settings.client_properties import KNOWN_NAMES
+from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES
 from eosctl.settings.profile_editing import add_profile, remove_profile
 from eosctl.settings.profiles import profiles_path, read_profiles
 from eosctl.settings.properties_file import read_properties
+from eosctl.text import count_text
 
 
 class NewProfile(NamedTuple):
@@ -67,12 +69,19 @@ def add(new: NewProfile, callbacks: Callbacks = SILENT) -> None:
     for setting in new.settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"-X {setting} is not KEY=VALUE.", "", "E.g. -X security.protocol=SASL_SSL")
+            raise UsageError("A value of -X is not KEY=VALUE.", "", "E.g. -X security.protocol=SASL_SSL")
         properties[key.strip()] = value.strip()
     if new.bootstrap is not None:
         properties["bootstrap.servers"] = new.bootstrap
     if not properties.get("bootstrap.servers"):
         raise UsageError("The profile names no cluster.", "bootstrap.servers is missing.", "Add: -b HOST:PORT")
+    unnamed = [key for key in properties.keys() - KNOWN_NAMES - ALIASES.keys() if not is_setting_name(key)]
+    if unnamed:
+        raise UsageError(
+            f"The file has {count_text(len(unnamed), 'line')} without the name of a setting.",
+            "It may be a part of a value, such as a PEM block, which a profile would keep in clear text.",
+            "End each line of such a value but the last with a backslash.",
+        )
     for key in properties.keys() - KNOWN_NAMES:
         callbacks.remark(f"warning: {key} is kept, and eosctl makes no use of it")
     path = profiles_file()

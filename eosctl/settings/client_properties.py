@@ -7,18 +7,20 @@ same things is understood where it differs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import ClientConfig, Endpoint, Given, SaslConfig, SaslMechanism, SecurityProtocol
 from eosctl.model.secret import Secret
+from eosctl.model.setting_names import is_setting_name, shown_key
 from eosctl.settings.endpoints import DEFAULT_PORT, parse_endpoints
 from eosctl.settings.jaas import parse_jaas
 from eosctl.settings.kerberos import parse_kerberos
 from eosctl.settings.key_material import parse_tls
 from eosctl.settings.lookup import Lookup
 from eosctl.settings.oauth import AWS_MECHANISM, parse_oauth
+from eosctl.text import count_text
 
 #: Addresses that a user types, where the port may be left out.
 _TYPED: Final = frozenset({"--bootstrap-server", "EOSCTL_BOOTSTRAP_SERVERS"})
@@ -119,10 +121,31 @@ def parse_client_config(given: Mapping[str, Given], environment: Mapping[str, st
     )
 
 
-def explain_ignored_key(name: str) -> str:
-    """Return one line about a setting that has no effect here; the value is not part of it."""
-    close = difflib.get_close_matches(name, KNOWN_NAMES | ALIASES.keys(), n=1, cutoff=0.85)
-    return f"{name} has no effect on eosctl" + (f"; did you mean {close[0]}?" if close else ".")
+def explain_ignored_keys(given: Mapping[str, Given], names: Iterable[str]) -> Iterator[str]:
+    """Yield a line about each setting that has no effect here, and one about all lines that are not a setting.
+
+    No value is part of it, nor what may be one: a PEM block without backslashes at the ends of its lines.
+    """
+    others = []
+    for name in names:
+        close = difflib.get_close_matches(name, KNOWN_NAMES | ALIASES.keys(), n=1, cutoff=0.85)
+        if close:
+            yield f"{given[name].origin}: {shown_key(name)} has no effect on eosctl; did you mean {close[0]}?"
+        elif is_setting_name(name):
+            yield f"{given[name].origin}: {name} has no effect on eosctl."
+        else:
+            others.append(given[name].origin)
+    if others:
+        more = f" and {count_text(len(others) - 1, 'other line')}" if len(others) > 1 else ""
+        yield (
+            f"{min(others, key=_line_of)}{more}: not a setting, and not shown, because it may be a part of a value; a "
+            "value of several lines needs a backslash at the end of each but the last."
+        )
+
+
+def _line_of(origin: str) -> tuple[str, int]:
+    file, _, line = origin.rpartition(":")
+    return file, int(line) if line.isdecimal() else 0
 
 
 def _parse_bootstrap(lookup: Lookup) -> tuple[Endpoint, ...]:

@@ -14,7 +14,7 @@ from eosctl.settings.client_properties import (
     ALIASES,
     KNOWN_NAMES,
     SECRET_NAMES,
-    explain_ignored_key,
+    explain_ignored_keys,
     parse_client_config,
 )
 from eosctl.settings.profiles import is_plain_secret, profiles_path, read_profiles
@@ -86,7 +86,7 @@ def resolve_client(
         profile=chosen.name if chosen is not None else None,
         protected=chosen is not None and chosen.protected,
         settings=tuple(_show(name, value) for name, value in sorted(given.items())),
-        warnings=tuple(f"{given[name].origin}: {explain_ignored_key(name)}" for name in config.ignored_keys),
+        warnings=tuple(explain_ignored_keys(given, config.ignored_keys)),
         command_config=command_config,
     )
 

@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.secret import Secret
+from eosctl.model.setting_names import is_setting_name
 from eosctl.settings.properties_file import read_properties
 
 _STORES: Final = ("ssl.truststore.location", "ssl.keystore.location")
@@ -50,8 +51,9 @@ def read_endpoint_credentials(path: Path | None) -> EndpointCredentials:
         return NO_CREDENTIALS
     given = {key: one.text for key, one in read_properties(path).items()}
     if unknown := sorted(given.keys() - set(_KEYS)):
+        shown = f"{unknown[0]!r}" if is_setting_name(unknown[0]) else "A line"
         raise ConfigFileError(
-            f"{path.name}: {unknown[0]!r} is not a credential setting.", "", f"Known settings: {', '.join(_KEYS)}."
+            f"{path.name}: {shown} is not a credential setting.", "", f"Known settings: {', '.join(_KEYS)}."
         )
     if ("username" in given) != ("password" in given):
         raise ConfigFileError(f"{path.name}: username and password go together.", "One of them is missing.", "Add it.")

@@ -21,6 +21,11 @@ REMOTE_INDEX_CACHE: Final = "remote-log-index-cache"
 """The one directory in a data directory that is not a partition's (RemoteIndexCache)."""
 
 METADATA_TOPIC: Final = "__cluster_metadata"
+STATE_TOPIC: Final = "__transaction_state"
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+COMPACTED_TOPICS: Final = frozenset({STATE_TOPIC, OFFSETS_TOPIC, "__share_group_state"})
+WITHOUT_SEQUENCES: Final = frozenset({OFFSETS_TOPIC})
+"""The coordinator writes every batch of a group's offsets with sequence 0."""
 BOOTSTRAP_SNAPSHOT: Final = "bootstrap.checkpoint"
 """Written by `kafka-storage format` into a data directory: the first records of the metadata log."""
 

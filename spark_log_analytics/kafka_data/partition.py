@@ -11,9 +11,17 @@ from typing import Any, Final
 
 from eosctl.analysis.fsck.continuity import OffsetOrder, SequenceOrder
 from eosctl.analysis.fsck.notes import Notes
-from eosctl.analysis.fsck.partition import COMPACTED_TOPICS, OFFSETS_TOPIC, STATE_TOPIC, WITHOUT_SEQUENCES
 from eosctl.model.kafka_data import Damage, Fate, KeyUse, PartitionTransaction, SequenceBreak
-from eosctl.storage.names import FileState, Suffix, parse_partition_directory, parse_segment_file
+from eosctl.storage.names import (
+    COMPACTED_TOPICS,
+    OFFSETS_TOPIC,
+    STATE_TOPIC,
+    WITHOUT_SEQUENCES,
+    FileState,
+    Suffix,
+    parse_partition_directory,
+    parse_segment_file,
+)
 from eosctl.storage.scan import DamageKind, LogBatch, LogDamage, scan_log
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
@@ -79,7 +87,7 @@ class _PartitionReader:
         self._topic, self._partition = topic, partition
         self._key_of = None if topic.startswith("__") else key_of
         self._notes = Notes(directory, f"{topic}-{partition}")
-        self._offsets, self._sequences = OffsetOrder(self._notes), SequenceOrder(self._notes)
+        self._offsets, self._sequences = OffsetOrder(), SequenceOrder()
         self._coordinator = CoordinatorReader(partition) if topic == STATE_TOPIC else None
         self._gap_end = 0
         self._open: dict[int, _Open] = {}
@@ -93,7 +101,7 @@ class _PartitionReader:
         file = parse_segment_file(log.name)
         base_offset = file.offset if file else 0
         self._counts["segments"] += 1
-        self._offsets.start_segment(base_offset, log.name)
+        self._offsets.start_segment(base_offset, log.name, self._notes)
         for item in scan_log(log):
             if isinstance(item, LogDamage):
                 if item.kind is not DamageKind.ZERO_TAIL:
@@ -116,12 +124,12 @@ class _PartitionReader:
 
     def _batch(self, batch: LogBatch, log: Path, segment_base: int) -> Iterator[Fact]:
         header = batch.header
-        in_place = self._offsets.follow(batch, log.name, segment_base)
+        in_place = self._offsets.follow(batch, log.name, segment_base, self._notes)
         if self._offsets.last_gap_end != self._gap_end:
             self._gap_end = self._offsets.last_gap_end
             self._sequences.forget()
         if in_place and self._topic not in WITHOUT_SEQUENCES:
-            self._sequences.follow(batch, log.name)
+            self._sequences.follow(batch, log.name, self._notes)
         self._counts["batches"] += 1
         self._counts["size_bytes"] += header.size_bytes
         try:

@@ -8,7 +8,7 @@ from typing import Final
 from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
 from eosctl.analysis.fsck.offsets_log import OffsetsLog, judge_offsets
 from eosctl.analysis.fsck.partition import PartitionCheck, PartitionReport
-from eosctl.analysis.fsck.progress import NOTHING_KEPT, OFFSETS_TOPIC, STATE_TOPIC, ProgressKeeper
+from eosctl.analysis.fsck.progress import NOTHING_KEPT, ProgressKeeper
 from eosctl.analysis.fsck.replicas import Replica, compare_replicas
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
@@ -20,6 +20,8 @@ from eosctl.storage.names import (
     LOG_START_CHECKPOINT,
     META_PROPERTIES,
     METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    STATE_TOPIC,
 )
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable, is_without_files
 from eosctl.wire.internal.partitioner import partition_for

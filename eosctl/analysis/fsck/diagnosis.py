@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from eosctl.analysis.fsck.data_set import UNCHECKED
-from eosctl.analysis.fsck.progress import OFFSETS_TOPIC, STATE_TOPIC
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.fsck.checked import finding_of
@@ -17,6 +16,7 @@ from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarize
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fsck import FsckFinding
+from eosctl.storage.names import OFFSETS_TOPIC, STATE_TOPIC
 from eosctl.text import count_text
 
 UNDECIDED: Final = "open-transaction-undecided"

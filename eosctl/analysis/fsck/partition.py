@@ -11,8 +11,6 @@ from eosctl.analysis.fsck.indexes import OffsetIndexCheck, TimeIndexCheck
 from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
 from eosctl.analysis.fsck.progress import (
     NOTHING_KEPT,
-    OFFSETS_TOPIC,
-    STATE_TOPIC,
     ProgressKeeper,
     TransactionStart,
     begin_progress,
@@ -23,8 +21,10 @@ from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.names import (
+    COMPACTED_TOPICS,
     LEADER_EPOCH_CHECKPOINT,
     PARTITION_METADATA,
+    WITHOUT_SEQUENCES,
     FileState,
     Suffix,
     segment_file_name,
@@ -34,10 +34,6 @@ from eosctl.storage.scan import DamageKind, LogBatch, LogDamage
 from eosctl.storage.survey import PartitionFacts, SegmentFacts, Unreadable
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, decode_control
-
-#: The coordinator writes every batch of a group's offsets with sequence 0.
-WITHOUT_SEQUENCES: Final = frozenset({OFFSETS_TOPIC})
-COMPACTED_TOPICS: Final = frozenset({STATE_TOPIC, OFFSETS_TOPIC, "__share_group_state"})
 
 
 class OpenTxn(NamedTuple):

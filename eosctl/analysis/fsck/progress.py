@@ -13,13 +13,10 @@ from eosctl.analysis.fsck.notes import Note
 from eosctl.analysis.fsck.offsets_log import OffsetsLog
 from eosctl.analysis.fsck.replicas import LogPrint
 from eosctl.analysis.fsck.state_log import StateLog
-from eosctl.storage.names import Suffix
+from eosctl.storage.names import OFFSETS_TOPIC, STATE_TOPIC, Suffix
 from eosctl.storage.producer_replay import ProducerReplay
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry
 from eosctl.storage.survey import PartitionFacts
-
-STATE_TOPIC: Final = "__transaction_state"
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 
 class TransactionStart(NamedTuple):

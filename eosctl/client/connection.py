@@ -21,6 +21,7 @@ REPEATED: Final = frozenset(
         ApiKey.DESCRIBE_TRANSACTIONS,
         ApiKey.LIST_OFFSETS,
         ApiKey.LIST_GROUPS,
+        ApiKey.DESCRIBE_CONFIGS,
         ApiKey.DESCRIBE_GROUPS,
         ApiKey.OFFSET_FETCH,
     }

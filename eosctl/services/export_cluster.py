@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.client.client import connect
+from eosctl.client.client import Client, connect
+from eosctl.client.ports import Connector
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.collect.reader import ReadOnly
+from eosctl.collect.reader import Memory, ReadOnly
 from eosctl.collect.transaction_ends import EndCounter
+from eosctl.collect.transactions import TransactionQuery
 from eosctl.errors import UsageError
+from eosctl.model.client_config import ClientConfig
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.loopback import is_loopback
 from eosctl.model.metric_reading import Gauge
@@ -28,7 +32,6 @@ from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.settings.client_resolution import ResolvedClient
 from eosctl.settings.endpoint_access import read_server_credentials, server_context
 
 # Records are not read, so that frequent readings stay cheap.
@@ -42,6 +45,9 @@ READ_FROM_CLUSTER: Final = frozenset(
         EvidenceKind.GROUP_OFFSETS,
     }
 )
+
+#: Gauges only count the ids without an open transaction, by state.
+WITHOUT_IDLE: Final = TransactionQuery(describe_idle=False)
 
 
 class ExportRequest(NamedTuple):
@@ -69,25 +75,65 @@ class ExportRequest(NamedTuple):
     credentials: Path | None = None
 
 
-class _Measurer:
-    """Reads a cluster, and compares each reading with the previous one."""
+class ClusterMeasurer:
+    """Reads a cluster over one connection, and compares each reading with the previous one.
 
-    def __init__(self, resolved: ResolvedClient, request: ExportRequest, callbacks: Callbacks) -> None:
-        self._resolved = resolved
+    Answers that have not changed since the last reading are neither decoded nor converted again. After a reading that
+    failed, the next one opens a new connection.
+
+    Args:
+        config: The client's configuration.
+        request: What to read.
+        callbacks: The clock, and the display of progress.
+        connector: Opens the streams; sockets if None.
+    """
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        request: ExportRequest,
+        callbacks: Callbacks = SILENT,
+        connector: Connector | None = None,
+    ) -> None:
+        self._config = replace(config, remembers_answers=True)
+        self._connector = connector
+        self._connection = AsyncExitStack()
+        self._client: Client | None = None
+        self._memory = Memory()
         self._request = request
         self._callbacks = callbacks
         self._ends = EndCounter() if request.follows_transaction_log else None
         self._earlier: list[TransactionLook] = []
 
     async def read(self) -> ClusterSnapshot:
+        """Read the cluster.
+
+        Raises:
+            EosctlError: No broker answered.
+        """
         pause_ms, callbacks = self._request.second_look_after_ms, self._callbacks
-        observer = Observer(callbacks.now_ms, second_look_after_ms=pause_ms, progress=callbacks.progress)
-        async with connect(self._resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            snapshot = await collect_snapshot(client, observer, READ_FROM_CLUSTER)
-            gaps = await self._ends.follow(ReadOnly(client), snapshot) if self._ends is not None else ()
-            return replace(snapshot, gaps=(*snapshot.gaps, *gaps))
+        observer = Observer(
+            callbacks.now_ms, second_look_after_ms=pause_ms, progress=callbacks.progress, query=WITHOUT_IDLE
+        )
+        self._memory.begin()
+        try:
+            if self._client is None:
+                opened = connect(self._config, connector=self._connector, allowed_apis=READ_ONLY_APIS)
+                self._client = await self._connection.enter_async_context(opened)
+            snapshot = await collect_snapshot(ReadOnly(self._client, memory=self._memory), observer, READ_FROM_CLUSTER)
+            gaps = await self._ends.follow(ReadOnly(self._client), snapshot) if self._ends is not None else ()
+        except BaseException:
+            await self.close()
+            raise
+        return replace(snapshot, gaps=(*snapshot.gaps, *gaps))
+
+    async def close(self) -> None:
+        """Close the connection; the next reading opens another."""
+        self._client = None
+        await self._connection.aclose()
 
     def measure(self, snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
+        """Return the gauges of a reading."""
         gauges = measure_cluster(snapshot, *self._earlier)
         self._earlier[:] = snapshot.looks[-1:]
         return gauges if self._ends is None else (*gauges, measure_ends(self._ends.counts))
@@ -106,8 +152,15 @@ def measure_once(request: ExportRequest, callbacks: Callbacks = SILENT) -> Measu
     Raises:
         EosctlError: No broker answered.
     """
-    measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks)
-    snapshot = event_loop.run(measurer.read)
+    measurer = ClusterMeasurer(resolve_connection(request.connection, callbacks.remark).config, request, callbacks)
+
+    async def read() -> ClusterSnapshot:
+        try:
+            return await measurer.read()
+        finally:
+            await measurer.close()
+
+    snapshot = event_loop.run(read)
     return Measured(measurer.measure(snapshot), snapshot.gaps)
 
 
@@ -132,15 +185,18 @@ def serve_gauges(
     if access.password is not None and access.tls is None and not is_loopback(request.listen[0]):
         callbacks.remark("passwords travel in clear text: add --tls-cert and --tls-key")
     silent = callbacks._replace(progress=SILENT.progress)
-    measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, silent)
+    measurer = ClusterMeasurer(resolve_connection(request.connection, callbacks.remark).config, request, silent)
     host, port = request.listen
 
     async def keep_serving() -> None:
         running = Exporter(measurer.read, callbacks.remark, measurer.measure)
         async with await serve(host, port, _presenter(running, render, callbacks), access) as server:
             callbacks.remark(f"serving {url_of(server, host, access)}")
-            await running.refresh()
-            await running.keep_fresh(request.interval_ms)
+            try:
+                await running.refresh()
+                await running.keep_fresh(request.interval_ms)
+            finally:
+                await measurer.close()
 
     event_loop.run(keep_serving)
 

@@ -39,7 +39,8 @@ from eosctl.monitoring.cluster_gauges import (
 from eosctl.monitoring.exporter import Exporter
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.core import ClusterShape
-from eosctl.services.export_cluster import READ_FROM_CLUSTER
+from eosctl.services.callbacks import SILENT
+from eosctl.services.export_cluster import READ_FROM_CLUSTER, ClusterMeasurer, ExportRequest
 from tests.commands.conftest import eosctl
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
@@ -109,6 +110,51 @@ def test_open_and_hanging_transactions_are_distinguished(tmp_path: Path) -> None
     assert (labels["topic"], labels["transactional_id"], one) == ("orders", "order-entry-late", 1)
     assert [name for name, _ in at_work if name in (HANGING, LAST_WRITE)] == []
     assert [name for name, _ in hanging].count(LAST_WRITE) == 1
+
+
+async def read_twice(folder: Path) -> list[tuple[Page, Page]]:
+    """Read a cluster over a kept connection and over a new one: at rest, at work, and hanging."""
+    pages: list[tuple[Page, Page]] = []
+    async with (
+        simulate(HANG_ALLOWED, folder, seed=5) as simulation,
+        connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
+    ):
+        callbacks = SILENT._replace(now_ms=simulation.now_ms)
+        kept = ClusterMeasurer(simulation.config, ExportRequest(), callbacks, simulation.network)
+
+        async def read() -> None:
+            pages.append((page_of(await kept.read()), page_of(await look(simulation))))
+
+        place = (await ensure_topic(client, "payments")).partitions[0].partition
+        for _ in range(2):
+            await read()
+        producer = TransactionalProducer(client, "app", now_ms=simulation.now_ms)
+        await producer.init_transactions()
+        await producer.send(place, [OutgoingRecord(b"k", b"v")] * 4)
+        for _ in range(2):
+            await asyncio.sleep(3)
+            await read()
+        await producer.commit()
+        await run_hanging(Stage(simulation.config, simulation.now_ms, random.Random(7), simulation.network))
+        for _ in range(2):
+            await read()
+        await kept.close()
+        await read()
+        await kept.close()
+    return pages
+
+
+def test_a_kept_connection_reads_what_a_new_one_reads(tmp_path: Path) -> None:
+    pages = run_virtual(read_twice(tmp_path))
+    moving = ("timestamp_seconds", "age_seconds")
+    for kept, fresh in pages:
+        for page in (kept, fresh):
+            assert page["eosctl_up", ()] == 1
+        assert {key: value for key, value in kept.items() if not key[0].endswith(moving)} == {
+            key: value for key, value in fresh.items() if not key[0].endswith(moving)
+        }
+    assert [verdicts(kept, "hanging") for kept, _ in pages] == [0, 0, 0, 0, 1, 1, 1]
+    assert [verdicts(kept, "open") for kept, _ in pages][2:4] == [1, 1]
 
 
 async def ends_followed(folder: Path) -> list[dict[str, int]]:

@@ -34,7 +34,7 @@ _CALLED_BY: Final = {
         *("_run_once", "_timer_handle_cancelled", "_write_to_self"),
     ),
     "typer": ("format_help",),
-    "urllib": ("redirect_request",),
+    "urllib": ("redirect_request", "http_open", "https_open"),
     "Spark": (
         *("streamReader", "initialOffset", "latestOffset", "reportLatestOffset", "getDefaultReadLimit"),
         "prepareForTriggerAvailableNow",

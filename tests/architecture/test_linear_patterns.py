@@ -17,6 +17,7 @@ import eosctl
 from eosctl.checks.configuration.spelled import spelled
 from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.scan import scan_paths
 from eosctl.model.deployment import Component, Place, Role, Value
 from eosctl.model.redaction import redact_text
@@ -130,3 +131,21 @@ def test_a_pasted_text_is_taken_apart_in_linear_time(unit: str) -> None:
 
 def test_a_long_word_is_explained_in_linear_time() -> None:
     assert_linear(lambda count: explain("A_" * count))
+
+
+@pytest.mark.parametrize("unit", ["transactionalId=a,", "x/1 ", "{a", "a/1", "topic-1, ", "id=", "error: ", "{a_"])
+def test_patterns_of_the_catalog_take_linear_time(unit: str) -> None:
+    catalog = load_catalog()
+    fields = (pattern for one in catalog.categories for pattern in (*one.patterns, *one.fields))
+    found = {pattern: re.compile(pattern, re.MULTILINE) for pattern in (*catalog.common_fields, *fields)}
+    few, many = unit * (SIZE // 2), unit * (GROWTH * SIZE // 2)
+
+    def search_s(pattern: re.Pattern[str], text: str) -> float:
+        return processor_s(lambda: pattern.search(text))
+
+    slow = [one for one in found.values() if search_s(one, many) > LIMIT * LITTLE_S]
+    assert [
+        one.pattern
+        for one in slow
+        if min(search_s(one, many) for _ in range(3)) > LIMIT * min(search_s(one, few) for _ in range(3))
+    ] == []

@@ -377,22 +377,15 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def cluster_of(broker: Component) -> str:
-    """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file.
-
-    Each environment has a cluster of its own.
-    """
-    name = _cluster_of(broker)
-    return f"{name} with {broker.environment}" if broker.environment else name
-
-
-def _cluster_of(broker: Component) -> str:
+    """Return the cluster that a broker stands for or joins, else its file; each environment has one of its own."""
+    where = f"{broker.described_by} ".lstrip()
+    end = f" with {broker.environment}" if broker.environment else ""
     if broker.cluster:
-        return f"{broker.described_by} {broker.cluster}" if broker.described_by else broker.cluster
+        return f"{where}{broker.cluster}{end}"
     for name in JOINED_BY:
         if broker.has(name) and broker.word(name):
-            joined = f"{name}={broker.word(name)}"
-            return f"{broker.described_by} {joined}" if broker.described_by else joined
-    return broker.described_by or (broker.place.file if broker.place.line else "the running cluster")
+            return f"{where}{name}={broker.word(name)}{end}"
+    return (broker.described_by or (broker.place.file if broker.place.line else "the running cluster")) + end
 
 
 def _scope_of(component: Component) -> str:

@@ -127,7 +127,7 @@ def environments_of(file: str, text: str) -> tuple[str, ...]:
     differing = {
         name
         for name, nodes in module.others.items()
-        if (used is None or name in used) and _differ([*nodes, *filter(None, (module.names.get(name),))])
+        if (used is None or name in used) and _differ([*nodes, module.names.get(name, nodes[0])])
     }
     found = dict.fromkeys(one for one, name, _ in module.given if name in differing)
     return tuple(found)[:_MOST_ENVIRONMENTS]

@@ -111,13 +111,14 @@ def _nested(by_name: Mapping[str, tuple[str, object]], file: str, *, is_topic: b
 def _pairs(row: Row, file: str) -> Iterator[tuple[str, Value]]:
     for member in row.nodes:
         if isinstance(member, Leaf):
-            name, equals, text = (member.text or "").partition("=")
-            if equals:
-                yield name, value_of(name, replace(member, text=text), file)
-        elif isinstance(member, Branch):
-            key, leaf = member.text("name") or member.text("key"), member.get("value")
-            if key and isinstance(leaf, Leaf):
-                yield key, value_of(key, leaf, file)
+            key, equals, text = (member.text or "").partition("=")
+            yield from [(key, value_of(key, replace(member, text=text), file))] if equals else ()
+        elif (
+            isinstance(member, Branch)
+            and (name := member.text("name") or member.text("key"))
+            and isinstance(leaf := member.get("value"), Leaf)
+        ):
+            yield name, value_of(name, leaf, file)
 
 
 def _neighbors(document: Branch, file: str) -> dict[str, Value]:

@@ -78,7 +78,11 @@ class Worker(ProcessCluster):
             try:
                 await links.connect(map(Path, arguments["paths"]))
             except OSError as error:
-                raise EosctlError(f"Worker {self._order.worker} does not reach another one.", str(error)) from error
+                raise EosctlError(
+                    f"Worker {self._order.worker} does not reach another one.",
+                    error.strerror or str(error),
+                    "Start it again; see: eosctl sandbox logs --process.",
+                ) from error
             return "linked"
 
         async def begin(arguments: dict[str, Any]) -> str:

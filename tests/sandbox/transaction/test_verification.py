@@ -194,7 +194,7 @@ def test_4_x_adds_again_while_the_last_transaction_completes(
     assert leader.renewals > 0
 
 
-def test_a_marker_between_two_attempts_leaves_the_append_verified(tmp_path: Path) -> None:
+def test_a_marker_between_two_attempts_does_no_harm(tmp_path: Path) -> None:
     harness = Harness(tmp_path, ClusterShape(broker_count=1, emulation=Emulation("4.3")))
     client = EosClient(harness, implicit=True)
     client.create_topic("orders")

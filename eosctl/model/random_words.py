@@ -35,11 +35,11 @@ _KAFKA_UUID: Final = re.compile(r"(?:[A-Za-z][A-Za-z\d.]{0,63}-)?[\w-]{21}[AQgw]
 _DIGEST: Final = re.compile(
     r"(?:sha|md|crc|blake)\d*|git|commit|rev|revision|build|digest|hash|docker|trace|span|image", re.ASCII
 )
-# transactionalId=x, trace_id: x, topic 'x', group x
+# transactionalId=x, trace_id: x, topic 'x', group x, TransactionalId:LITERAL:x
 _IDENTIFIED: Final = re.compile(
     r"(?:(?:(?<![a-z])|(?<=[a-z])(?=I))(?:[iI]d|ID|uuid|UUID)s?|[tT]opics?|[gG]roup|[mM]ember|[pP]artitions?|commit|"
     r"digest|[rR]evision|[vV]ersion|[hH]ash|sha\d*|[hH]ost(?:name)?|[pP]od|[cC]ontainer|[iI]mage|node|[cC]lient)"
-    r"\\*[\"'\]]?[ ]{0,2}[=: ][ ]{0,2}\\*[\"'\[(]?\Z",
+    r"\\*[\"'\]]?[ ]{0,2}[=: ][ ]{0,2}\\*[\"'\[(]?\Z|\b[A-Z][A-Za-z]{3,20}:(?:LITERAL|PREFIXED):\Z",
     re.ASCII,
 )
 _BEFORE: Final = 40

@@ -35,7 +35,7 @@ _OF_DATA: Final = frozenset({
     "voted", "voter", "window", "windowed", "with",
 })  # fmt: skip
 #: Words that stand before both kinds of keys.
-_OF_BOTH: Final = frozenset({"routing", "hash", "service", "session", "customer", "user"})
+_OF_BOTH: Final = frozenset({"routing", "hash", "service", "session", "customer", "user", "tls"})
 # Numbers, words of languages, and objects of Java: ReplicaKey(id=1), Optional[x], Optional.empty
 _DATA: Final = re.compile(
     r"(?:\d{1,19}|[Tt]rue|[Ff]alse|null|[Nn]one)(?![\w.-])|Optional|[A-Z][a-z]+[\w.$]{0,128}[(\[{@]|[(\[{<]|class ",

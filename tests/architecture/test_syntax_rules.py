@@ -24,6 +24,7 @@ ADAPTERS = {
     "eosctl/services/callbacks.py": "the default clock of every service",
     "eosctl/client/scram.py": "the default nonce of a login: a broker must not be able to predict it",
     "eosctl/sandbox/process": "the detached process: gives its core a clock and a seed",
+    "eosctl/sandbox/workers/supervisor.py": "a cluster in several processes: its clock, and the cluster's id",
 }
 # A default generator of a parameter.
 DEFAULT_GENERATORS = {"eosctl/client/client.py"}
@@ -33,6 +34,7 @@ MAY_EXIT = (
         "eosctl/cli.py",
         "eosctl/__main__.py",
         "eosctl/sandbox/process/main.py",
+        "eosctl/sandbox/workers/main.py",
         "eosctl/lab/apache/main.py",
         "spark_log_analytics/main.py",
     ),

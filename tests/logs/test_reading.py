@@ -355,7 +355,7 @@ def test_every_category_explains_itself() -> None:
         ("Failed to reconfigure connector's tasks (erp), retrying after backoff.", "CONNECT_TASKS_NOT_CONFIGURED"),
         ("Started MirrorCheckpointConnector with 212 consumer groups.", "SOURCE_RESUMED"),
         ("lk-1:9092 accepts connections again", "WORKS_AGAIN"),
-        ("tx=alerts-tx-3 committed 20 records", "WORK_DONE"),
+        ("tx=alerts-tx-3 committed 20 records", "TXN_COMMITTED"),
         ("topic lab.logs offset advanced 18210 -> 19554", "WORK_DONE"),
         ("routed parcel 881014 -> parcels.eu", "WORK_DONE"),
         ("Result of znode creation at /brokers/ids/3 is: OK", "ZK_SESSION_RENEWED"),

@@ -153,7 +153,7 @@ def test_cataloged_incident_texts_name_only_subject_fields() -> None:
     names |= {"address", "pod", "shortage", "slot", "session", "position", "policy", "in-sync", "replicas", "min.isr"}
     names |= {"kept-to", "high-watermark", "allocation-bytes", "shard", "refusal", "speakers", "timestamp", "unit"}
     names |= {"group.instance.id", "operation", "process", "server", "transactional.id"}
-    names |= {"awaited", "is-fatal", "metadata-offset", "missing"}
+    names |= {"awaited", "connector", "is-fatal", "metadata-offset", "missing"}
     names |= {
         "codec",
         "commits",
@@ -168,4 +168,4 @@ def test_cataloged_incident_texts_name_only_subject_fields() -> None:
     for one in load_incidents().values():
         for text in (one.what, one.next_step, one.unfinished or "."):
             assert {name for _, name, _, _ in Formatter().parse(text) if name} <= names
-            assert text.endswith(".")
+            assert text.removesuffix("]").endswith(".")

@@ -34,6 +34,7 @@ FLUSHED_MS: Final = 10_000
 """Twice offset.flush.timeout.ms: a commit of offsets that began this long ago without an error has ended."""
 STOPS_MS: Final = 60_000
 """Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
+_THREAD: Final = re.compile(r"-StreamThread-\d+$")
 _OFFSETS: Final = "connector_offsets_not_stored"
 _ENDED: Final = "consumer_ended"
 """The client itself has started this consumer again if it joins its group; no record is lost."""
@@ -186,3 +187,10 @@ def _of_program(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterato
 def _returns(timeline: LogTimeline, last: LogEvent, since_ms: int) -> bool:
     """Return whether the program reports the fault again after a success."""
     return any(event is not last for event in timeline.log_between(last, since_ms, inf, (last.category,)))
+
+
+def runs_again(event: LogEvent, last: LogEvent) -> bool:
+    """Return whether a record reports that the stream thread of another record is running."""
+    thread = last.fields.get("stream_thread") or (last.thread if _THREAD.search(last.thread) else "")
+    own = event.fields.get("stream_thread"), event.thread
+    return bool(thread) and event.fields.get("to_state") == "RUNNING" and thread in own

@@ -21,7 +21,7 @@ from typing import Final
 
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.client_outcomes import NOT_REACHED
-from eosctl.logs.incidents.naming.later_successes import FIND_REASON, later_success
+from eosctl.logs.incidents.naming.later_successes import FIND_REASON, later_success, runs_again
 from eosctl.logs.incidents.naming.other_producers import other_producer
 from eosctl.logs.incidents.naming.resumed_work import (
     Failures,
@@ -190,7 +190,9 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
         if success and not _fails_again(timeline, last, time_of(success)):
             return _with(one, success, _repeated(timeline, last, success), Severity.WARNING)
     if one.kind in _OF_STREAMS and one.root_cause not in _CAUSES_THAT_STAY:
-        running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
+        running = [
+            event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if runs_again(event, last)
+        ]
         if running and not _fails_again(timeline, last, time_of(running[0])):
             text = (
                 f"The thread was running again at {time_text(time_of(running[0]))}, and Streams processes the records "
@@ -198,7 +200,9 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
             )
             return _with_tasks(timeline, _with(one, running[0], text, Severity.WARNING), running[0])
     if one.kind == "task_migrated" and one.root_cause == "slow-processing":
-        running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
+        running = [
+            event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if runs_again(event, last)
+        ]
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
             # A record that is slow for each of several clients, or again and again, stays slow.
@@ -320,16 +324,6 @@ def _next_success(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEven
     """Return the next record that shows an answer of the brokers; partitions that are taken away are none."""
     found = (event for event in _after(timeline, last, _WORKS, end_ms) if event is not last)
     return next((event for event in found if not TAKEN_AWAY.search(event.message)), None)
-
-
-def _runs(event: LogEvent, last: LogEvent) -> bool:
-    """Return whether a record reports that the thread of another record is running."""
-    thread = last.fields.get("stream_thread") or (last.thread if _THREAD.search(last.thread) else "")
-    own = event.fields.get("stream_thread"), event.thread
-    return bool(thread) and event.fields.get("to_state") == "RUNNING" and thread in own
-
-
-_THREAD: Final = re.compile(r"-StreamThread-\d+$")
 
 
 def _fails_again(timeline: LogTimeline, last: LogEvent, since_ms: int) -> bool:

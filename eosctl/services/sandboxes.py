@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from enum import StrEnum
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import UsageError
+from eosctl.model.client_config import Given
 from eosctl.model.emulation import FULL_RELEASE, NEWEST, RELEASES
 from eosctl.model.redaction import setting_text
 from eosctl.model.sandbox import SandboxItem
@@ -22,6 +24,8 @@ from eosctl.sandbox.security.protocol import ADMIN_USER, MECHANISMS, STANDARD_AU
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.real_kafka import RealKafkaRequest, start_real_kafka, stop_real_kafka
 from eosctl.services.sandbox_access import client_file_of
+from eosctl.settings.profiles import is_plain_secret, refuse_plain_secret
+from eosctl.settings.references import has_reference, resolve_references
 
 DEFAULT_NAME: Final = "default"
 DEFAULT_RELEASE: Final = FULL_RELEASE[NEWEST]
@@ -189,15 +193,21 @@ def require_sandbox(name: str | None = None) -> RunningSandbox:
 
 
 def parse_setting(text: str) -> tuple[str, str]:
-    """Return name and value of a broker setting.
+    """Return name and value of a broker setting; that of a secret is a reference, which is resolved.
 
     Raises:
-        UsageError: The text is not KEY=VALUE.
+        UsageError: The text is not KEY=VALUE, or holds a secret in clear text.
+        ConfigFileError: The variable or the file of a secret is missing.
     """
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(f"--config {text!r} is not KEY=VALUE.", "A broker setting has a name and a value.", "Fix it.")
-    return name.strip(), value.strip()
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name:
+        # The text may be a secret whose name was forgotten: it is not repeated here.
+        raise UsageError("A --config is not KEY=VALUE.", "A broker setting has a name and a value.", "Fix it.")
+    refuse_plain_secret("--config", name, value)
+    # References of other settings are those of Kafka's own providers.
+    if has_reference(value) and is_plain_secret(name, "-"):
+        value = resolve_references(Given(value, f"--config {name}"), os.environ)
+    return name, value
 
 
 def parse_bugs(texts: Sequence[str], release: str) -> tuple[tuple[str, bool], ...]:

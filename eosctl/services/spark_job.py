@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from eosctl.errors import EosctlError, EvidenceIncomplete, ExitCode, UsageError
 from eosctl.logs.files.urls import local_path
 from eosctl.logs.topics.address import is_topic_url
+from eosctl.model.client_config import Given
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
+from eosctl.settings.profiles import is_plain_secret
+from eosctl.settings.references import has_reference, resolve_references
 from eosctl.temporary_folders import temporary_folder
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT_FILE: Final = "eosctl_kafka_data_env.tar.gz"
 DEFAULT_MASTER: Final = "local[*]"
+_REFERS: Final = re.compile(r"\.secretKeyRef\.|\.secrets\.|File$|\.keytab$")
+"""Settings whose values name a secret of Kubernetes or a file, and are not secrets."""
 
 
 class DeployMode(StrEnum):
@@ -84,14 +89,30 @@ def settings_by_name(settings: Sequence[str], jars: Sequence[str] = (), packages
     """Return the settings of a session, with the jars and packages that it needs.
 
     Raises:
-        UsageError: A setting is not of the form name=value.
+        UsageError: A setting is not of the form name=value, or holds a secret in clear text.
     """
-    for setting in settings:
+    for number, setting in enumerate(settings, start=1):
         if "=" not in setting.lstrip("="):
-            raise UsageError(f"--conf {redact_text(setting)!r} sets nothing.", "", "Write it as name=value.")
+            # The text may be a secret whose name was forgotten: it is not repeated here.
+            raise UsageError(f"--conf number {number} sets nothing.", "", "Write it as name=value.")
+        _refuse_secret(setting)
     named = {"spark.jars": ",".join(jars), "spark.jars.packages": ",".join(packages)}
     given = {name.strip(): value for name, _, value in (setting.partition("=") for setting in settings)}
     return {name: value for name, value in named.items() if value} | given
+
+
+def _refuse_secret(setting: str) -> None:
+    """Refuse a setting that is masked where it is printed, unless it refers to the secret."""
+    name, _, value = setting.partition("=")
+    name = name.strip()
+    is_named = not _REFERS.search(name) and value.lower() not in ("true", "false") and is_plain_secret(name, value)
+    if is_named or (not has_reference(value) and redact_text(value) != value):
+        raise UsageError(
+            f"--conf {redact_text(name)} is or contains a secret in clear text.",
+            "Other users of this computer can see the arguments of its processes, those of Spark included.",
+            "Keep it in spark-defaults.conf of SPARK_CONF_DIR, or refer to a variable where Hadoop reads the setting: "
+            "'spark.hadoop.NAME=${env.VARIABLE}'.",
+        )
 
 
 def _settings_of_machine(master: str) -> dict[str, str]:
@@ -105,12 +126,21 @@ def _settings_of_machine(master: str) -> dict[str, str]:
     return {"spark.driver.extraJavaOptions": local_java(os.environ), **FAST_START, **daemon}
 
 
-def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequence[str]) -> None:
-    """Refuse what does not go with a Spark Connect server.
+def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequence[str]) -> str:
+    """Return the URL of a Spark Connect server, with its references resolved; refuse what does not go with one.
 
     Raises:
-        UsageError: It is not the URL of a server, or an option is set that the server has already decided.
+        UsageError: It is not the URL of a server, holds a secret in clear text, or an option is set that the server has
+            already decided.
+        ConfigFileError: The variable or the file of a reference is missing.
     """
+    if not has_reference(url) and redact_text(url) != url:
+        raise UsageError(
+            "--connect holds a secret in clear text.",
+            "Other users of this computer can see the arguments of its processes.",
+            "Keep the URL in a file or a variable: --connect '${file:/run/secrets/spark}'",
+        )
+    url = resolve_references(Given(url, "--connect"), os.environ)
     if not re.match(r"sc://[^/;\s]+", url):
         raise UsageError(f"{_shown_url(url)!r} is not a Spark Connect server.", "", "Write it like sc://host:15002.")
     if master != DEFAULT_MASTER or deploy_mode is not DeployMode.CLIENT:
@@ -123,6 +153,7 @@ def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequ
             "They count when the server starts.",
             "Give them to the server, or submit to a master.",
         )
+    return url
 
 
 def command_of(job: Job) -> str:

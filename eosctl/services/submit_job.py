@@ -121,8 +121,9 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
         EosctlError: Spark cannot be used here.
     """
     given = (*request.settings, *request.jars, *request.packages)
+    connect = ""
     if request.connect is not None:
-        check_connect(request.connect, request.master, request.deploy_mode, given)
+        connect = check_connect(request.connect, request.master, request.deploy_mode, given)
     settings = settings_of(request.master, request.deploy_mode, list(request.settings))
     if request.explain:
         return _planned(request)
@@ -144,7 +145,7 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
             options,
             request.jars,
             request.packages,
-            request.connect or "",
+            connect,
         )
         done = _run(job, callbacks, dry_run=request.dry_run)
     if is_far and done == JobResult():

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from eosctl.errors import ConfigFileError
+from eosctl.errors import ConfigFileError, UsageError
 from eosctl.input_file import read_input
 from eosctl.model.client_config import Given, Profile
 from eosctl.model.named_secrets import is_secret_name
@@ -37,6 +37,20 @@ def is_plain_secret(key: str, value: str) -> bool:
         return not has_reference(value) and _has_secret_option(value)
     is_named = name in SECRET_NAMES or (name not in KNOWN_NAMES and is_secret_name(name))
     return (is_named or ("@" in value and redact_text(value) != value)) and not has_reference(value)
+
+
+def refuse_plain_secret(option: str, name: str, value: str) -> None:
+    """Refuse a secret in an argument.
+
+    Raises:
+        UsageError: The setting is or contains a secret, and not a reference to it.
+    """
+    if is_plain_secret(name, value):
+        raise UsageError(
+            f"{option} {name} is or contains a secret in clear text.",
+            "Other users of this computer can see the arguments of its processes.",
+            f"Refer to it: {option} '{name}=${{file:PATH}}' or ${{VARIABLE}}.",
+        )
 
 
 def _has_secret_option(login: str) -> bool:

@@ -16,14 +16,16 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-39
 
 def test_a_dry_run_shows_the_command_and_no_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["logs", "submit", "/logs", "--out", str(tmp_path), "--master", "yarn", "--deploy-mode", "cluster"]
-    settings = ["--conf", "spark.executor.memory=1g", "--conf", "spark.ssl.keyPassword=open sesame"]
+    settings = ["--conf", "spark.executor.memory=1g", "--conf", "spark.ssl.keyPassword=${env.KEY_PASSWORD}"]
     assert main([*arguments, *settings, "--zone", "Europe/Berlin", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "sesame" not in out
     command = shlex.split(out)
     assert command[0].endswith("spark-submit")
     assert command[command.index("--master") + 1] == "yarn"
     assert "spark.ssl.keyPassword=[hidden]" in command
+    assert main([*arguments, "--conf", "spark.ssl.keyPassword=open sesame", "--dry-run"]) == 2
+    refused = capsys.readouterr()
+    assert "sesame" not in refused.out + refused.err
     assert "--zone=Europe/Berlin" in command
     job = next(part for part in command if part.endswith("main.py"))
     assert Path(job).is_file()
@@ -113,8 +115,10 @@ def test_jars_packages_and_the_pattern_reach_spark(tmp_path: Path, capsys: pytes
 def test_a_job_for_a_connect_server_is_shown_without_its_token(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = "sc://host:443/;use_ssl=true;token=open sesame"
-    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--connect", url, "--dry-run"]) == 0
+    url = tmp_path / "url"
+    url.write_text("sc://host:443/;use_ssl=true;token=open sesame\n")
+    server = f"${{file:{url}}}"
+    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--connect", server, "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "sesame" not in out
     remote, *command = shlex.split(out)

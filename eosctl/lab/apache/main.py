@@ -16,4 +16,4 @@ def _make(spec: SandboxSpec, lock: int) -> ApacheCluster:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(sys.argv[1:], _make))
+    sys.exit(serve(SandboxSpec.from_json(sys.stdin.read()), int(sys.argv[1]), _make))

@@ -67,4 +67,4 @@ def serve_in_foreground(spec: SandboxSpec, write: Write) -> int:
     path = paths.logs_dir(Path(spec.data_dir)) / "broker-1" / SERVER_LOG
     _, ready = os.pipe()  # The report is not read, and fits into the pipe.
     with _LogFollower(path, write):
-        return serve([spec.to_json(), str(ready)], make_cluster, new_loop)
+        return serve(spec, ready, make_cluster, new_loop)

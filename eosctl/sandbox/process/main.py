@@ -65,4 +65,4 @@ def new_loop(spec: SandboxSpec) -> asyncio.AbstractEventLoop:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(sys.argv[1:], make_cluster, new_loop))
+    sys.exit(serve(SandboxSpec.from_json(sys.stdin.read()), int(sys.argv[1]), make_cluster, new_loop))

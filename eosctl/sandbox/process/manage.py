@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
 from eosctl.errors import EosctlError, ExitCode, UsageError
@@ -96,15 +97,19 @@ def make_way(spec: SandboxSpec) -> None:
 def _start(spec: SandboxSpec, log: BinaryIO, program: str, timeout_s: float) -> RunningSandbox:
     ready_read, ready_write = os.pipe()
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", program, spec.to_json(), str(ready_write)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=(ready_write,),
-            start_new_session=True,
-            cwd="/",
-        )
+        # Not an argument: settings may be secrets, and arguments are there for all users to see.
+        with TemporaryFile() as given:
+            given.write(spec.to_json().encode())
+            given.seek(0)
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", program, str(ready_write), spec.data_dir],
+                stdin=given,
+                stdout=log,
+                stderr=log,
+                pass_fds=(ready_write,),
+                start_new_session=True,
+                cwd="/",
+            )
         os.close(ready_write)
         ready_write = -1
         answer = _wait_until_ready(ready_read, process, spec, timeout_s)

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -114,13 +114,12 @@ def _report(ready: int, answer: dict[str, Any]) -> None:
 
 
 def serve(
-    arguments: Sequence[str],
+    spec: SandboxSpec,
+    ready: int,
     make: Make,
     new_loop: Callable[[SandboxSpec], asyncio.AbstractEventLoop] | None = None,
 ) -> int:
-    """Run the process and return its exit code."""
-    spec = SandboxSpec.from_json(arguments[0])
-    ready = int(arguments[1])
+    """Run the process and return its exit code; `ready` is the descriptor to report on."""
     os.set_inheritable(ready, False)
     os.umask(0o077)  # The metadata log holds credentials, and the logs hold what clients sent.
     try:

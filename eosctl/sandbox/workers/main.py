@@ -159,4 +159,4 @@ def main(order: WorkerOrder) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(WorkerOrder.from_json(sys.argv[1])))
+    sys.exit(main(WorkerOrder.from_json(sys.stdin.readline())))

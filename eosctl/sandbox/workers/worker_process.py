@@ -53,13 +53,16 @@ class WorkerProcess:
             "-P",
             "-m",
             PROGRAM,
-            order.to_json(),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             pass_fds=held,
             start_new_session=True,
             cwd="/",
         )
+        assert process.stdin is not None
+        # Not an argument: settings may be secrets, and arguments are there for all users to see.
+        process.stdin.write(f"{order.to_json()}\n".encode())
+        await process.stdin.drain()
         return cls(order, process)
 
     async def bound(self) -> Bound:

@@ -23,7 +23,10 @@ class Vault:
     def __init__(self, folder: Path) -> None:
         self.security = folder / "data" / "security"
         options = ("--sasl", "SCRAM_SHA_512", "--sasl", "plain", "--tls", "--authorizer", "--user", "alice")
-        self.started = eosctl(*UP, folder / "data", *options, "--config", f"delegation.token.secret.key={MASTER_KEY}")
+        key = folder / "master-key"
+        key.write_text(f"{MASTER_KEY}\n")
+        reference = f"delegation.token.secret.key=${{file:{key}}}"
+        self.started = eosctl(*UP, folder / "data", *options, "--config", reference)
         assert self.started.code == 0, self.started.err
 
     def passwords(self) -> list[str]:
@@ -67,6 +70,8 @@ def test_files_are_private_and_no_output_holds_a_password(vault: Vault, capfd: p
     logs = eosctl("sandbox", "logs", "--name", "vault").out
     output = vault.started.out + vault.started.err + listed.out + logs + state
     assert [word for word in vault.passwords() if word in output] == []
+    arguments = Path(f"/proc/{json.loads(state)['pid']}/cmdline")
+    assert MASTER_KEY not in (arguments.read_text() if arguments.exists() else "")
     # The private file of its state keeps what was configured.
     assert MASTER_KEY not in output.removesuffix(state)
 

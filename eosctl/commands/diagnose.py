@@ -51,7 +51,7 @@ def diagnose(
     )
     matches = tuple(map(match_item, in_language(found.matches, language)))
     if not (procedures or matches):
-        raise unknown_symptom(text, found)
+        raise unknown_symptom(found)
     code = ExitCode.FINDINGS if found.refused else ExitCode.DONE
     page = partial(render_matches, procedures, matches, is_sure=found.is_sure)
     emit_list(("diagnose", "diagnose"), procedures + matches, MATCH_COLUMNS, result, invocation, page=page, code=code)

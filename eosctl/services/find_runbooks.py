@@ -146,8 +146,8 @@ def find_runbooks(text: str) -> FoundRunbooks:
     )
 
 
-def unknown_symptom(text: str, found: FoundRunbooks) -> UsageError:
-    """Return the error for a symptom without a runbook."""
+def unknown_symptom(found: FoundRunbooks) -> UsageError:
+    """Return the error for a symptom without a runbook; a pasted one may be a secret, and is not repeated."""
     if found.other_subject:
         return UsageError(
             "Nothing in the text is about Kafka, so no runbook is named.",
@@ -155,7 +155,7 @@ def unknown_symptom(text: str, found: FoundRunbooks) -> UsageError:
             "If Kafka is involved, add what it shows: the exception of its client, or the output of its tools.",
         )
     return UsageError(
-        f"No runbook is known for {' '.join(text.split())[:80]!r}.",
+        "No runbook is known for this symptom.",
         "None of its words is in a symptom.",
         "Try eosctl doctor for the cluster, eosctl explain WORD for a word, or eosctl runbook list.",
     )

@@ -63,9 +63,8 @@ def add(new: NewProfile, callbacks: Callbacks = SILENT) -> None:
         UsageError: A setting is not KEY=VALUE, the profile names no cluster, or it exists.
         ConfigFileError: A file cannot be read.
     """
-    properties: dict[str, str] = {}
-    if new.command_config is not None:
-        properties |= {key: given.text for key, given in read_properties(new.command_config).items()}
+    read = {} if new.command_config is None else read_properties(new.command_config)
+    properties = {key: given.text for key, given in read.items()}
     for setting in new.settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
@@ -77,8 +76,10 @@ def add(new: NewProfile, callbacks: Callbacks = SILENT) -> None:
         raise UsageError("The profile names no cluster.", "bootstrap.servers is missing.", "Add: -b HOST:PORT")
     unnamed = [key for key in properties.keys() - KNOWN_NAMES - ALIASES.keys() if not is_setting_name(key)]
     if unnamed:
+        origins = sorted(read[key].origin for key in unnamed if key in read)
+        where = origins[0] if origins else "-X"
         raise UsageError(
-            f"The file has {count_text(len(unnamed), 'line')} without the name of a setting.",
+            f"{where}: {count_text(len(unnamed), 'line')} without the name of a setting.",
             "It may be a part of a value, such as a PEM block, which a profile would keep in clear text.",
             "End each line of such a value but the last with a backslash.",
         )

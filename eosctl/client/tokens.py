@@ -11,10 +11,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from http.client import HTTPException
-from typing import IO, Final
+from typing import Final
 
 from eosctl.client.cloud_tokens import Token, fetch_cloud_token
 from eosctl.errors import AuthenticationFailed
+from eosctl.http_deadline import open_until
 from eosctl.model.client_config import CloudLogin, TokenRequest
 from eosctl.model.redaction import redact_address, redact_text
 from eosctl.model.secret import Secret
@@ -58,15 +59,6 @@ def _asked(source: TokenRequest | CloudLogin) -> Token:
     return _of_issuer(source) if isinstance(source, TokenRequest) else fetch_cloud_token(source)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Rejects redirects, so that the client's secret is not sent to another host."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: object, newurl: str
-    ) -> None:
-        return None
-
-
 def _of_issuer(wanted: TokenRequest) -> Token:
     fields = {"grant_type": "client_credentials"} | ({"scope": wanted.scope} if wanted.scope else {})
     login = f"{wanted.client_id}:{wanted.client_secret.reveal()}".encode()
@@ -80,7 +72,7 @@ def _of_issuer(wanted: TokenRequest) -> Token:
         },
     )
     try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=TIMEOUT_S) as reply:
+        with open_until(request, TIMEOUT_S) as reply:
             body = json.loads(reply.read(_LARGEST_REPLY))
     except urllib.error.HTTPError as error:
         raise _refused(wanted.url, f"It answered {error.code}: {_reason(error)}") from error

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import http.client
-import io
-import socket
-import time
 import urllib.error
 import urllib.request
-from typing import IO, Any, Final
+from typing import Final
 
 from eosctl.errors import AuthenticationFailed, EosctlError
+from eosctl.http_deadline import open_until
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 MAX_BYTES: Final = 256 << 20
@@ -19,64 +17,6 @@ MAX_PAIRS: Final = 2_000_000
 """Of names and values in a JSON answer: a broker of 4,000 partitions has some 100,000."""
 _CHUNK_BYTES: Final = 1 << 20
 _REFUSED: Final = frozenset({401, 403})
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Rejects redirects, so that credentials are not sent to another host."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: object, newurl: str
-    ) -> None:
-        return None
-
-
-class _TimedReader(io.RawIOBase):
-    """Reads a socket until a point in time: an answer that trickles ends there, wherever it stands."""
-
-    def __init__(self, sock: socket.socket, ends_at: float) -> None:
-        self._sock, self._ends_at = sock, ends_at
-        self._reader = sock.makefile("rb", buffering=0)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left_s = self._ends_at - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError("the answer takes too long")
-        self._sock.settimeout(left_s)
-        return self._reader.readinto(buffer)
-
-    def close(self) -> None:
-        self._reader.close()
-        super().close()
-
-
-class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    """Opens connections whose answers, with status and headers, end at a point in time."""
-
-    def __init__(self, ends_at: float) -> None:
-        urllib.request.HTTPSHandler.__init__(self)
-
-        class TimedResponse(http.client.HTTPResponse):
-            def __init__(self, sock: socket.socket, *args: Any, **more: Any) -> None:
-                super().__init__(sock, *args, **more)
-                self.fp.close()
-                self.fp = io.BufferedReader(_TimedReader(sock, ends_at))
-
-        class Connection(http.client.HTTPConnection):
-            response_class = TimedResponse
-
-        class SecureConnection(http.client.HTTPSConnection):
-            response_class = TimedResponse
-
-        self._plain, self._secure = Connection, SecureConnection
-
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._plain, req)
-
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._secure, req)
 
 
 def fetch(
@@ -96,9 +36,8 @@ def fetch(
         pair = f"{credentials.username}:{credentials.password.reveal()}".encode()
         headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
     request = urllib.request.Request(url, body, headers)
-    opener = urllib.request.build_opener(_NoRedirects, _Handler(time.monotonic() + timeout_ms / 1000))
     try:
-        with opener.open(request, timeout=timeout_ms / 1000) as answer:
+        with open_until(request, timeout_ms / 1000) as answer:
             return _read(answer)
     except urllib.error.HTTPError as error:
         error.close()

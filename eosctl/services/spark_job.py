@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT_FILE: Final = "eosctl_kafka_data_env.tar.gz"
 DEFAULT_MASTER: Final = "local[*]"
-_REFERS: Final = re.compile(r"\.secretKeyRef\.|\.secrets\.|File$|\.keytab$")
-"""Settings whose values name a secret of Kubernetes or a file, and are not secrets."""
+_REFERS: Final = re.compile(r"\.secretKeyRef\.|\.secrets\.|File$|\.keytab$|\.s3a\..*\baccess\.key$")
+"""Settings whose values name a secret (of Kubernetes, in a file, of AWS), and are not secrets."""
 
 
 class DeployMode(StrEnum):
@@ -106,7 +106,7 @@ def _refuse_secret(setting: str) -> None:
     name, _, value = setting.partition("=")
     name = name.strip()
     is_named = not _REFERS.search(name) and value.lower() not in ("true", "false") and is_plain_secret(name, value)
-    if is_named or (not has_reference(value) and redact_text(value) != value):
+    if is_named or (not has_reference(value) and not _REFERS.search(name) and redact_text(value) != value):
         raise UsageError(
             f"--conf {redact_text(name)} is or contains a secret in clear text.",
             "Other users of this computer can see the arguments of its processes, those of Spark included.",

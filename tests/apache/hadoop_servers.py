@@ -90,13 +90,15 @@ class S3Server(NamedTuple):
     jars: tuple[Path, ...]
 
     def file_system(self, bucket: str) -> FileSystem:
-        """Return a bucket as a file system."""
+        """Return a bucket as a file system; Hadoop takes the secret from a variable of this process."""
+        variable = f"LAB_S3_{self.access_key}"
+        os.environ[variable] = self.secret_key
         values = {
             "endpoint": self.endpoint,
             "endpoint.region": REGION,
             "path.style.access": "true",
             "access.key": self.access_key,
-            "secret.key": self.secret_key,
+            "secret.key": f"${{env.{variable}}}",
         }
         settings = tuple(f"spark.hadoop.fs.s3a.{name}={value}" for name, value in values.items())
         return FileSystem(f"s3a://{bucket}", self.jars, settings)

@@ -123,7 +123,8 @@ def test_logs_on_s3_give_the_tables_of_local_files(s3: S3Server, local: Local, t
 
 def test_inputs_on_s3_that_fail_are_named(s3: S3Server, tmp_path: Path) -> None:
     key, secret = s3.user("reader", "s3:ListBucket", "s3:GetObject")
-    wrong = [f"spark.hadoop.fs.s3a.bucket.closed.{name}.key=never-shown" for name in ("access", "secret")]
+    os.environ["LAB_S3_CLOSED"] = "never-shown"
+    wrong = [f"spark.hadoop.fs.s3a.bucket.closed.{name}.key=${{env.LAB_S3_CLOSED}}" for name in ("access", "secret")]
     silent = [
         f"spark.hadoop.fs.s3a.bucket.silent.{setting}" for setting in ("endpoint=http://127.0.0.1:1", *NO_RETRIES)
     ]

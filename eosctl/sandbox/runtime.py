@@ -20,8 +20,6 @@ InThread = Callable[[None, Callable[[], Any]], Future[Any]]
 """`run_in_executor` of an event loop."""
 
 ROUNDING_MS: Final = 1e-3  # Rounding error of seconds times 1000.
-_SHARED_PART: Final = 10
-_LONGEST_SHARED_MS: Final = 50
 LATE_MS: Final = 10  # A timer that fires later than this was delayed by a lack of CPU time or a long turn.
 
 
@@ -185,16 +183,6 @@ class NodeRuntime:
     def call_later(self, delay_ms: float, call: Callable[[], None], pace: Pace = Pace.ACT) -> WheelTimer:
         """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
         return self.timers.call_later(delay_ms, call, pace)
-
-    def call_together(self, delay_ms: int, call: Callable[[], None], pace: Pace = Pace.ACT) -> WheelTimer:
-        """Start a timer that may end up to a tenth later, at most 50 ms, in one turn with others.
-
-        Many waits of clients that nothing ends then cost few turns: those that receive their responses together also
-        send their next requests together. Waits of other nodes (`Pace.KEEP_ALIVE`) are few, and end in time.
-        """
-        step_ms = min(delay_ms // _SHARED_PART, _LONGEST_SHARED_MS) if pace is Pace.ACT else 0
-        late_ms = -(int(self.loop.time() * 1000 + ROUNDING_MS) + delay_ms) % step_ms if step_ms > 1 else 0
-        return self.call_later(delay_ms + late_ms, call, pace)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         """Run `call` in this turn, after all work posted so far, unless the node stops first."""

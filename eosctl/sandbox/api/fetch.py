@@ -128,7 +128,7 @@ class Fetch(WaitingFetch):
     def _wait(self) -> None:
         self._session.waiting[self] = None
         pace = Pace.ACT if self._replica_id < 0 else Pace.KEEP_ALIVE
-        self._timer = self._broker.runtime.call_together(self._request.max_wait_ms, self._finish, pace)
+        self._timer = self._broker.runtime.call_later(self._request.max_wait_ms, self._finish, pace)
 
     def _note_progress(self) -> bool:
         """Update the follower's progress; return whether records are missing."""

@@ -29,8 +29,6 @@ ORDERS = TopicPartition("orders", 0)
 FETCH_COUNT, ROUNDS = 4_000, 4
 PRODUCE_COUNT = 25_000
 MAX_WAIT_MS = 500
-#: Waits that nothing ends may last this much longer, so that they end together.
-SHARED_MS = 50
 FETCH_VERSION = 11
 
 
@@ -79,12 +77,11 @@ def test_fetches_are_answered_by_a_record_or_a_timeout(harness: Harness) -> None
             assert client.produce(None, ORDERS, ["v"]) is ErrorCode.NONE
             harness.advance(1)
         else:
-            harness.advance(MAX_WAIT_MS / 2 + SHARED_MS)
+            harness.advance(MAX_WAIT_MS / 2 + 1)
         assert len(answered) == FETCH_COUNT
         assert all((size > 0) is bool(turn % 2) for _, size in answered)
         waits_ms = {round((at - asked_at) * 1000) for at, _ in answered}
-        earliest, spread = (MAX_WAIT_MS // 2, 1) if turn % 2 else (MAX_WAIT_MS, SHARED_MS)
-        assert earliest <= min(waits_ms) <= max(waits_ms) <= earliest + spread
+        assert waits_ms <= ({MAX_WAIT_MS // 2, MAX_WAIT_MS // 2 + 1} if turn % 2 else {MAX_WAIT_MS, MAX_WAIT_MS + 1})
         assert not hosted(harness).watchers
     harness.advance(10 * MAX_WAIT_MS)
     # Others of this process may begin or end a few.
@@ -135,22 +132,3 @@ def test_what_is_over_is_forgotten_before_the_next_sweep(harness: Harness) -> No
         deadlines.add(wait)
         wait.complete(ErrorCode.NONE)
     assert alive(ReplicationWait).total() - before.total() <= 1
-
-
-@pytest.mark.parametrize(("wait_ms", "ends"), [(5, 5), (100, 2), (500, 2), (4000, 2)])
-def test_waits_of_many_consumers_end_together(harness: Harness, wait_ms: int, ends: int) -> None:
-    loop, runtime, ended = harness.loop, harness.core.broker(1).runtime, list[tuple[float, float]]()
-    step_ms = min(wait_ms // 10, SHARED_MS)
-
-    def ask_now() -> None:
-        asked_at = loop.time()
-        runtime.call_together(wait_ms, lambda: ended.append((asked_at, loop.time())))
-
-    for _ in range(max(step_ms, 5)):
-        ask_now()
-        harness.advance(1)
-    harness.advance(wait_ms + SHARED_MS)
-    assert len(ended) == max(step_ms, 5)
-    waits_ms = [(end - asked_at) * 1000 for asked_at, end in ended]
-    assert wait_ms - 0.01 <= min(waits_ms) <= max(waits_ms) <= wait_ms + max(step_ms, 1) + 0.01
-    assert len({round(end * 1000) for _, end in ended}) <= ends

@@ -34,6 +34,8 @@ QUIET_MS: Final = 600_000
 OVERCOME_MS: Final = 60_000
 """Maximum time from the removal of a member to its next work for a fault that needs no action."""
 _REMOVED: Final = "member_evicted"
+BEFORE_MS: Final = 1_500_000
+"""How long before a failure totals of work are compared: any slice of the logs has the records of that time."""
 SEARCHED: Final = 2_000
 """Maximum number of records that are searched for one incident."""
 _ROUNDS: Final = 50
@@ -130,7 +132,7 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
         for event in timeline.log_between(last, time_of(last), until_ms + QUIET_MS, failures.categories)[:SEARCHED]
         if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event)
     ]
-    totals = RunningTotals(timeline.log_between(last, -inf, time_of(last), COUNTS)[-SEARCHED:])
+    totals = RunningTotals(timeline.log_between(last, time_of(last) - BEFORE_MS, time_of(last), COUNTS)[-SEARCHED:])
     found = _shown(timeline, one, last, WORK, until_ms)
     shown = [event for event in found if is_work(event) or _is_flushed(timeline, event)]
     works = [event for event in shown if totals.shows_work(event)]

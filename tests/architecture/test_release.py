@@ -263,14 +263,15 @@ def test_the_container_copies_what_the_wheel_needs(project_root: Path) -> None:
     copied = {word for line in re.findall(r"^COPY (?!--)(.*) \S+$", text, re.MULTILINE) for word in line.split()}
     packages = {"eosctl", "spark_log_analytics", "config_profiles"}
     generator = {"setup.py", "scripts/__init__.py", "scripts/generate_wire"}
-    assert {"pyproject.toml", "README.md", "LICENSE", *generator, *packages} == copied
+    assert {"pyproject.toml", "README.md", "LICENSE", "deploy/spark/entrypoint", *generator, *packages} == copied
     assert all((project_root / name).exists() for name in copied)
     let_in = (project_root / ".containerignore").read_text("utf-8").split()
     assert {f"!{name}" for name in copied} <= set(let_in)
     # A number: Kubernetes refuses runAsNonRoot for a name. The manifests run as the same user.
-    (user,) = re.findall(r"^USER (\d+)$", text, re.MULTILINE)
+    (user,) = set(re.findall(r"^USER (\d+)$", text, re.MULTILINE))
     assert f"useradd --create-home --uid {user} eosctl" in text
-    assert f"runAsUser: {user}\n" in (project_root / "deploy/kubernetes/exporter.yaml").read_text("utf-8")
+    for manifest in ("kubernetes/exporter.yaml", "spark/kubernetes/logs.yaml"):
+        assert f"runAsUser: {user}\n" in (project_root / "deploy" / manifest).read_text("utf-8")
     labels = re.findall(r'org\.opencontainers\.image\.(\w+)(?:\.\w+)?="', text)
     assert labels == ["title", "description", "licenses", "base"]
     assert re.search(r"^FROM program AS exporter$(?:.*\n)*?HEALTHCHECK ", text, re.MULTILINE)

@@ -11,7 +11,7 @@ from eosctl.errors import UsageError, unknown_name
 from eosctl.model.client_config import Profile
 from eosctl.model.setting_names import is_setting_name
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES
+from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES, line_of_origin
 from eosctl.settings.profile_editing import add_profile, remove_profile
 from eosctl.settings.profiles import profiles_path, read_profiles
 from eosctl.settings.properties_file import read_properties
@@ -76,8 +76,7 @@ def add(new: NewProfile, callbacks: Callbacks = SILENT) -> None:
         raise UsageError("The profile names no cluster.", "bootstrap.servers is missing.", "Add: -b HOST:PORT")
     unnamed = [key for key in properties.keys() - KNOWN_NAMES - ALIASES.keys() if not is_setting_name(key)]
     if unnamed:
-        origins = sorted(read[key].origin for key in unnamed if key in read)
-        where = origins[0] if origins else "-X"
+        where = min((read[key].origin for key in unnamed if key in read), key=line_of_origin, default="-X")
         raise UsageError(
             f"{where}: {count_text(len(unnamed), 'line')} without the name of a setting.",
             "It may be a part of a value, such as a PEM block, which a profile would keep in clear text.",

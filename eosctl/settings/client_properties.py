@@ -138,12 +138,12 @@ def explain_ignored_keys(given: Mapping[str, Given], names: Iterable[str]) -> It
     if others:
         more = f" and {count_text(len(others) - 1, 'other line')}" if len(others) > 1 else ""
         yield (
-            f"{min(others, key=_line_of)}{more}: not a setting, and not shown, because it may be a part of a value; a "
+            f"{min(others, key=line_of_origin)}{more}: not a setting, and not shown, because it may be a part of a value; a "
             "value of several lines needs a backslash at the end of each but the last."
         )
 
 
-def _line_of(origin: str) -> tuple[str, int]:
+def line_of_origin(origin: str) -> tuple[str, int]:
     file, _, line = origin.rpartition(":")
     return file, int(line) if line.isdecimal() else 0
 

@@ -80,7 +80,8 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
         blocks += [Line(f"  {file}") for file in shown]
         hidden = len(view.not_understood) - len(shown)
         blocks += [Line(f"  and {count_text(hidden, 'other file')} (-o wide lists all)")] if hidden else []
-        blocks += [Line("  --role FILE=ROLE says what a file is."), Line("")]
+        advice = "--role FILE=ROLE says what a file is. One with an unknown ending needs another, such as .properties."
+        blocks += [Line(f"  {advice}"), Line("")]
     if view.unseen:
         blocks.append(Line("Read or included, and not among the files; no rule has judged them:", "yellow"))
         blocks += [Line(f"  {one.file}:{one.line}: {one.reads}") for one in view.unseen]

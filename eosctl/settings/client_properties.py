@@ -137,13 +137,15 @@ def explain_ignored_keys(given: Mapping[str, Given], names: Iterable[str]) -> It
             others.append(given[name].origin)
     if others:
         more = f" and {count_text(len(others) - 1, 'other line')}" if len(others) > 1 else ""
+        first = min(others, key=line_of_origin)
         yield (
-            f"{min(others, key=line_of_origin)}{more}: not a setting, and not shown, because it may be a part of a value; a "
-            "value of several lines needs a backslash at the end of each but the last."
+            f"{first}{more}: not a setting, and not shown, because it may be a part of a value; a value of several "
+            "lines needs a backslash at the end of each but the last."
         )
 
 
 def line_of_origin(origin: str) -> tuple[str, int]:
+    """Return file and line of a place, such as ``client.properties:12``; 0 for what is not a line."""
     file, _, line = origin.rpartition(":")
     return file, int(line) if line.isdecimal() else 0
 

@@ -54,6 +54,13 @@ def find_spark_submit(environment: Mapping[str, str]) -> Path | None:
     return _program(Path(package.origin).parent / "bin" / "spark-submit")
 
 
+def knows_yarn(program: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether spark-submit learns where YARN is: from a variable, or from Spark's own ``spark-env.sh``."""
+    settings = environment.get("SPARK_CONF_DIR") or program.parents[1] / "conf"
+    is_named = any(environment.get(name) for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"))
+    return is_named or Path(settings, "spark-env.sh").exists()
+
+
 def submit_command(program: Path, archive: Path, submission: Submission) -> list[str]:
     """Return the command line, without shell syntax."""
     command = [str(program), "--master", submission.master, "--deploy-mode", submission.deploy_mode]

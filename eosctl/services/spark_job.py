@@ -191,7 +191,7 @@ def run_job(job: Job, callbacks: Callbacks = SILENT) -> Ending:
         EosctlError: Spark cannot be used here.
     """
     from spark_log_analytics.archive import build_archive
-    from spark_log_analytics.submission import connect_command, submit_command
+    from spark_log_analytics.submission import connect_command, knows_yarn, submit_command
 
     if job.connect:
         # No JVM is needed here.
@@ -203,6 +203,12 @@ def run_job(job: Job, callbacks: Callbacks = SILENT) -> Ending:
     program = _spark_submit()
     if obstacle := spark_obstacle():
         raise obstacle
+    if job.submission.master == "yarn" and not knows_yarn(program, os.environ):
+        raise UsageError(
+            "--master yarn needs the settings of the cluster.",
+            "Neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set.",
+            "Set HADOOP_CONF_DIR to the directory with yarn-site.xml.",
+        )
     with temporary_folder("eosctl-submit-") as folder:
         archive = build_archive(folder / "eosctl_logs.zip", job.shipped)
         command = submit_command(program, archive, _with_environment(job.submission, folder))

@@ -10,6 +10,7 @@ import pytest
 from eosctl.cli import main
 from eosctl.services import log_engine, spark_job
 from eosctl.services.spark_job import DeployMode, failure_of, scan_job
+from spark_log_analytics.submission import knows_yarn
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 
@@ -199,3 +200,24 @@ def test_a_problem_keeps_the_name_of_its_file() -> None:
     job = scan_job(["/logs"], "/out", "yarn", DeployMode.CLIENT, (), ())
     assert failure_of(job, 2, ["out.d is a file."]).why == "out.d is a file."
     assert failure_of(job, 1, ["not read: a.log: no such file"]).why == "Not read: a.log: no such file."
+
+
+def test_yarn_needs_the_settings_of_its_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["logs", "submit", str(FIXTURES), "--out", str(tmp_path / "out"), "--master", "yarn"]) == 2
+    said = capsys.readouterr()
+    assert "Neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set." in said.err
+    assert "spark-submit" not in said.err + said.out
+
+
+def test_yarn_may_be_known_to_sparks_own_script(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "spark-submit"
+    assert not knows_yarn(program, {})
+    assert knows_yarn(program, {"YARN_CONF_DIR": "/etc/hadoop"})
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-env.sh").touch()
+    assert knows_yarn(program, {})
+    assert not knows_yarn(program, {"SPARK_CONF_DIR": str(tmp_path)})

@@ -269,7 +269,9 @@ def test_a_file_with_two_names_is_read_once(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_full_disk_leaves_no_partial_report(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
-    yesterday = '<!doctype html>\n<meta name="generator" content="eosctl">the report of yesterday'
+    yesterday = (
+        '<!doctype html>\n<meta name="generator" content="eosctl"><title>eosctl logs report: of yesterday</title>'
+    )
     target.write_text(yesterday)
     # A kernel limit on file sizes interrupts the write like a full disk, with the error in the middle.
     program = (

@@ -72,7 +72,10 @@ def test_a_verdict_that_lies_in_a_storage_is_printed(spark_home: Path, capfd: py
     assert "Not read: s3a://logs/b.log: denied." in written.err
 
 
-def test_a_driver_in_the_cluster_hands_nothing_over(spark_home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_driver_in_the_cluster_hands_nothing_over(
+    spark_home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(spark_home.parent))
     spark_home.write_text(f"#!{sys.executable}\n", "utf-8")
     there = ["--master", "yarn", "--deploy-mode", "cluster"]
     assert main(["logs", "submit", "hdfs:///logs", "--out", "hdfs:///reports", *there]) == 0

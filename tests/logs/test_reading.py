@@ -370,6 +370,7 @@ def test_every_category_explains_itself() -> None:
         ("Timed out waiting for connection to Zookeeper server [zk-1:2181/kf].", "ZK_NOT_REACHED"),
         ("Unable to read additional data from server sessionid 0x4471, likely server has closed", "ZK_CONNECTION_LOST"),
         ("Record in retry and not yet recovered", "LISTENER_RETRIED"),
+        ("sasl has a limited lifetime; broker: 2, session_lifetime: 15m0s", "AUTHENTICATED"),
         ("no messages received for 20 min, lag 3100", "CONSUMER_IDLE"),
         ("Completed transition to Unattached(epoch=4) from Unattached(epoch=3)", "QUORUM_WITHOUT_LEADER"),
     ],

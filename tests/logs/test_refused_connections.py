@@ -68,3 +68,26 @@ def test_a_corrupt_record_is_the_cause_of_dead_threads(tmp_path: Path) -> None:
     (incident,) = judge(tmp_path, {"app.log": "\n".join((f"2025-08-05T19:44:02.551Z {head} {again}", *below, ""))})
     assert (incident.kind, incident.severity) == ("corrupt_records", "critical")
     assert incident.subject["topic-partition"] == "clicks-9"
+
+
+REFUSED = (
+    "2024-08-02T07:15:{:02} [DEBUG] sasl reauth failed, retrying once on new connection; broker: 2, err: Cannot change "
+    "principals during re-authentication from A to B: SASL_AUTHENTICATION_FAILED: SASL Authentication failed.\n"
+)
+ADMITTED = "2024-08-02T07:15:{:02} [DEBUG] sasl has a limited lifetime; broker: {}, session_lifetime: 15m0s\n"
+
+
+@pytest.mark.parametrize(
+    ("later", "severity"),
+    [
+        (ADMITTED.format(4, 2), "info"),
+        (ADMITTED.format(4, 3), "error"),
+        ("", "error"),
+        (ADMITTED.format(4, 2) + REFUSED.format(40), "error"),
+    ],
+    ids=["same", "another-broker", "none", "refused-again"],
+)
+def test_a_renewal_on_a_new_connection_is_not_a_fault(later: str, severity: str, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"app.log": ADMITTED.format(0, 2) + REFUSED.format(4) + later})
+    assert (one.kind, one.severity) == ("authentication_failed", severity)
+    assert ("authenticated with it on a new connection" in one.explanation) == (severity == "info")

@@ -27,6 +27,8 @@ IDLE_MS: Final = 7 * 86_400_000
 """The default of transactional.id.expiration.ms."""
 NEAR_MS: Final = 3_600_000
 """Maximum time from a fault to the record of an answer that refutes a lasting reason."""
+RENEWED_MS: Final = 10_000
+"""Maximum time from a refused renewal of a session to the new one: clients connect again immediately."""
 PASSING: Final = 2
 """Maximum number of refused handshakes of one client that do not show a fault of it."""
 AROUND_MS: Final = 5_000
@@ -73,6 +75,7 @@ _NONE_LEFT: Final = re.compile(r"run out of available brokers|NoBrokersAvailable
 _SINK: Final = "WorkerSinkTask{"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
+_RENEWAL: Final = re.compile(r"\bsasl reauth failed, retrying once on new connection; broker: (-?\d{1,10}),")
 _ENDED_EARLY: Final = re.compile(r"terminated during authentication|Bootstrap broker [^\n]{1,200} disconnected")
 
 
@@ -197,6 +200,23 @@ def _is_admitted_otherwise(timeline: LogTimeline, events: Sequence[LogEvent]) ->
     return None
 
 
+def _is_authenticated_anew(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a client of franz-go that got a session on a new connection soon after each refused renewal of one."""
+    anew_ms = 0
+    for event in events:
+        renewal = _RENEWAL.search(event.message)
+        later = timeline.log_between(event, time_of(event), time_of(event) + RENEWED_MS, ("AUTHENTICATED",))
+        own = [one for one in later if renewal and f"; broker: {renewal[1]}," in one.message and _is_behind(one, event)]
+        if not own:
+            return None
+        anew_ms = time_of(own[0])
+    return {"authenticated-at": time_text(anew_ms)}
+
+
+def _is_behind(one: LogEvent, event: LogEvent) -> bool:
+    return one.file != event.file or one.offset > event.offset
+
+
 def _is_handshake_in_passing(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe a broker that notes one or two refused handshakes as information, while no client here fails."""
     is_of_server = all(event.application in timeline.servers() or _SOCKETS in event.message for event in events)
@@ -309,6 +329,7 @@ def _is_restored_after_long(timeline: LogTimeline, events: Sequence[LogEvent]) -
 OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
+    "authenticated-anew": _is_authenticated_anew,
     "feature-unsupported": _is_feature_unsupported,
     "found-each-time": _is_found_each_time,
     "files-of-the-host": _is_table_of_host_full,

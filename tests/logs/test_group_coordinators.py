@@ -45,3 +45,20 @@ def test_a_coordinator_that_refuses_connections_is_named(tmp_path: Path) -> None
 def test_a_coordinator_that_is_reached_again_is_a_warning(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"feed.log": JOINED.format("01:04") + AWAY + JOINED.format("16:30")})
     assert (one.root_cause, one.severity) == ("coordinator-not-reached", Severity.WARNING)
+
+
+BEAT = "%7|16904440{0}.110|HEARTBEAT|rdkafka#consumer-3| [thrd:main]: {1}\n"
+NOT_ITS = "GroupCoordinator/5: HeartbeatRequest failed: Broker: Not coordinator for group: actions Refresh"
+GONE = "Heartbeat failed due to coordinator (10.2.0.5:9092/5) no longer available: Broker: Not coordinator for group"
+OF_GROUP = 'Group "tiles.feed" heartbeat error response in state up: Broker: Not coordinator for group'
+
+
+def test_librdkafka_names_the_group_and_its_coordinator(tmp_path: Path) -> None:
+    lines = (BEAT.format(at, text) for at in range(10, 90, 10) for text in (NOT_ITS, OF_GROUP, GONE))
+    (one,) = judge(tmp_path, {"app.log": "".join(lines)})
+    assert (one.kind, one.subject["group"], one.subject["coordinator"]) == (
+        "coordinator_unavailable",
+        "tiles.feed",
+        "5",
+    )
+    assert "broker 5 (10.2.0.5:9092)" in one.explanation

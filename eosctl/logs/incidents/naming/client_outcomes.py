@@ -23,6 +23,7 @@ NOT_REACHED: Final = "coordinator-not-reached"
 _OF_COORDINATORS: Final = frozenset({"consumer_offsets_timeout", "coordinator_unavailable"})
 _NEAR_MS: Final = 120_000
 _COORDINATOR: Final = re.compile(r"\bcoordinator (?P<address>[\w.-]{1,253}:\d{1,5}) \(id: (?P<id>\d{1,10}) rack: ")
+_OF_LIBRDKAFKA: Final = re.compile(r"\bcoordinator \((?P<address>[\w.-]{1,253}:\d{1,5})/(?P<id>\d{1,10})\)")
 _UNREACHED: Final = re.compile(r"\bConnection to node (?P<id>\d{1,10}) [^\n]{0,400}could not be established")
 _NO_COORDINATOR: Final = re.compile(r"(?:has )?found no usable coordinator")
 _OLD: Final = re.compile(
@@ -107,11 +108,7 @@ def _with_coordinator(timeline: LogTimeline, one: Incident) -> Incident:
     first = min(events, key=time_of)
     near = timeline.log_between(first, one.t_start_ms - _NEAR_MS, one.t_end_ms, ("COORDINATOR_UNAVAILABLE",))
     own = [event for event in (*near, *events) if event.fields.get("group", group) == group]
-    found = {
-        (coordinator["address"], coordinating_node(coordinator["id"])): event
-        for event in own
-        if (coordinator := _COORDINATOR.search(event.message))
-    }
+    found = {named: event for event in own if (named := _coordinator_in(event.message))}
     if len(found) != 1:
         return one
     (address, node), event = next(iter(found.items()))
@@ -132,3 +129,15 @@ def _with_coordinator(timeline: LogTimeline, one: Incident) -> Incident:
         next_step=f"Check that broker {node} runs and is reachable at {address}. If it is down, another broker "
         "coordinates the group only where its partition of __consumer_offsets has a second in-sync replica.",
     )
+
+
+def _coordinator_in(message: str) -> tuple[str, str] | None:
+    """Return the address and the broker's id of a group's coordinator in the words of a client; None without one.
+
+    >>> _coordinator_in("Heartbeat failed due to coordinator (10.0.0.3:9092/3) no longer available")
+    ('10.0.0.3:9092', '3')
+    """
+    if found := _COORDINATOR.search(message):
+        return found["address"], coordinating_node(found["id"])
+    found = _OF_LIBRDKAFKA.search(message)
+    return (found["address"], found["id"]) if found else None

@@ -94,3 +94,14 @@ def test_stamps_in_brackets_are_not_the_garbage_collectors_alone(line: str, tmp_
     scan = scan_paths([tmp_path])
     assert [event.level for event in scan.events] == ["ERROR"] * 5
     assert "gc" not in scan.sources[0].layout
+
+
+def test_a_client_id_with_an_arrow_is_not_cut(tmp_path: Path) -> None:
+    task = "WorkerSourceTask{{id=w->e.MirrorSourceConnector-0}}"
+    begun = (
+        "2025-02-04 11:{}:02,115 INFO [Producer clientId=connector-producer-w->e.MirrorSourceConnector-0] Cluster ID: x"
+    )
+    late = f"2025-02-04 11:{{}}:07,752 ERROR {task} Failed to flush offsets to storage: TimeoutException"
+    lines = (begun.format(14), *(late.format(at) for at in (15, 16, 17)), "")
+    (found,) = judge(tmp_path, {"worker.log": "\n".join(lines)})
+    assert found.subject["client.id"] == "connector-producer-w->e.MirrorSourceConnector-0"

@@ -78,7 +78,9 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
     "client_id": (
         re.compile(r"\binitialized kafka producer: (?P<name>\S{1,255})"),
         re.compile(
-            r"\bclient[._-]?(?:id|Id)[\"']{0,2}(?:=>| ?[=:]) ?\\{0,2}[\"'`]{0,2}(?P<name>[A-Za-z][\w.-]{0,253}\w)"
+            r"\bclient[._-]?(?:id|Id)[\"']{0,2}(?:=>| ?[=:]) ?\\{0,2}[\"'`]{0,2}"
+            # MirrorMaker 2 names its connectors by source and target: eu->dr.
+            r"(?P<name>[A-Za-z](?:[\w.-]|(?<=-)>){0,253}\w)"
         ),
     ),
 }

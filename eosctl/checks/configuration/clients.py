@@ -46,6 +46,18 @@ def transactional_producers(deployment: Deployment) -> tuple[Component, ...]:
     return tuple(p for p in deployment.of(Role.PRODUCER) if is_transactional(p))
 
 
+def head_of_ids(text: str, maker: Role | None) -> str:
+    """Return the beginning of the transactional ids that a framework makes of a text.
+
+    Kafka Streams makes ``<application.id>-<process>-<thread>`` and Flink ``<prefix>-<subtask>-<checkpoint>``. Spring
+    appends a number without a hyphen.
+
+    >>> head_of_ids("totals", Role.STREAMS), head_of_ids("totals-", Role.SPRING)
+    ('totals-', 'totals-')
+    """
+    return f"{text}-" if text and maker in (Role.STREAMS, Role.FLINK) else text
+
+
 def has_transactions(deployment: Deployment) -> bool:
     """Return whether any application of the deployment writes in transactions."""
     return any(is_transactional(producer) for producer in deployment.of(Role.PRODUCER))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from eosctl.checks.configuration.clients import transactional_producers
+from eosctl.checks.configuration.clients import head_of_ids, transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.users import AccessRules, kind_of, users_of
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -22,7 +22,7 @@ _SUPPORT: Final = "exactly.once.source.support"
 class _Client(NamedTuple):
     """Who uses a transactional id, the id, the group or the users that show this, and whether a rule may be wrong.
 
-    ``appends`` is true for a framework, which makes ids of what is given.
+    ``appends`` is true for a framework, which makes ids of what is given: ``identity`` is then how they begin.
     """
 
     component: Component
@@ -60,7 +60,8 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
         with the client's group, which is that of the consumer next to a producer. Workers with
         exactly.once.source.support write their own topic with the id connect-cluster-GROUP, in addition to the ids of
         tasks. Spring and Flink append to their prefix, and Kafka Streams to its application.id, so a literal rule for
-        it covers none of their ids. A placeholder stands for some text.
+        it covers none of their ids, and a rule for the prefix APPLICATION- all of an application's. A placeholder
+        stands for some text.
 
     Why it matters for exactly-once:
         The broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and no transaction begins.
@@ -84,7 +85,8 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
             continue
         name = own[0].value("resource.name")
         at_rule = client.is_own and len(own) == 1
-        if at_rule and name.word == known_head(client.identity) and client.granted.startswith("prefix"):
+        heads = (known_head(client.identity), known_head(client.shown.text or ""))
+        if at_rule and name.word in heads and client.granted.startswith("prefix"):
             continue  # a literal rule for the prefix, which EOS-CFG-167 reports
         yield problem(
             own[0] if at_rule else client.component,
@@ -104,7 +106,8 @@ def _clients(deployment: Deployment, access: AccessRules) -> Iterator[_Client]:
             continue
         if identity.text and users:
             appends = producer.inside in (*FRAMEWORKS, Role.STREAMS)
-            yield _Client(producer, identity.text, identity, "", is_own=True, users=users, appends=appends)
+            head = head_of_ids(identity.text, producer.inside)
+            yield _Client(producer, head, identity, "", is_own=True, users=users, appends=appends)
             continue
         for consumer in deployment.same_application(producer, Role.CONSUMER):
             is_own = producer.inside in (None, Role.SPRING)

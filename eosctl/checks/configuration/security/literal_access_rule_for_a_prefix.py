@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import exactly_once_streams
+from eosctl.checks.configuration.clients import exactly_once_streams, head_of_ids
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Deployment, Role, Value
@@ -54,19 +54,20 @@ def literal_access_rule_for_a_prefix(case: Case) -> Iterator[Problem]:
     """
     rules = [rule for rule in case.deployment.of(Role.ACCESS_RULE) if _is_allowed_id(rule)]
     granted = [name for rule in rules if _pattern(rule) != "literal" and (name := rule.word("resource.name"))]
-    for prefix in _prefixes(case.deployment):
-        text, given = known_head((prefix.text or "").strip()), (prefix.text or "").strip()
-        if not text or any(may_begin_with(given, name) for name in granted):
+    for prefix, maker in _prefixes(case.deployment):
+        given = (prefix.text or "").strip()
+        text, head = known_head(given), head_of_ids(given, maker)
+        if not text or any(may_begin_with(head, name) for name in granted):
             continue
         for rule in rules:
             named = rule.value("resource.name")
-            if named.word == text and _pattern(rule) == "literal":
+            if named.word in (text, known_head(head)) and _pattern(rule) == "literal":
                 yield problem(
                     rule,
                     (named, prefix),
-                    f"{text} is the beginning of the ids of an application, not an id.",
+                    f"{named.word} is the beginning of the ids of an application, not an id.",
                     impact="The application is refused when it initializes its producer.",
-                    remedy=f"Set patternType: prefix for {text}.",
+                    remedy=f"Set patternType: prefix for {named.word}.",
                 )
 
 
@@ -79,15 +80,15 @@ def _pattern(rule: Component) -> str:
     return (rule.word("pattern.type") or "literal").lower()
 
 
-def _prefixes(deployment: Deployment) -> Iterator[Value]:
-    """Yield the given values to which a framework appends when it makes transactional ids."""
+def _prefixes(deployment: Deployment) -> Iterator[tuple[Value, Role | None]]:
+    """Yield the given values to which a framework appends when it makes transactional ids, and its role."""
     for producer in deployment.of(Role.PRODUCER):
         identity = producer.value("transactional.id")
         if producer.inside is Role.SPRING or (
             producer.inside is None and known_head(identity.text or "") != identity.text
         ):
-            yield identity
+            yield identity, producer.inside
     for sink in deployment.of(Role.FLINK):
-        yield sink.value("sink.transactional-id-prefix")
+        yield sink.value("sink.transactional-id-prefix"), Role.FLINK
     for streams in exactly_once_streams(deployment):
-        yield streams.value("application.id")
+        yield streams.value("application.id"), Role.STREAMS

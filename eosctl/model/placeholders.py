@@ -12,14 +12,18 @@ from typing import Final
 PLACEHOLDER: Final = re.compile(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*?\}\}|%\(\w+\)\w*|%\w|<[^<>]*>|@[\w.-]+@|\$\w+")
 """What stands for a text from outside of the file, in the spellings of shells, templates, and units."""
 _OF_WORKLOAD: Final = re.compile(
-    r"metadata\.namespace|metadata\.(?:labels|annotations)\b.*|spec\.serviceAccountName"
+    r"metadata\.namespace|metadata\.(?:labels|annotations)\b(?!.*(?:pod-index|pod-name|completion-index)'\]).*|spec\.serviceAccountName"
     r"|\.?Release\.\w+|\.?Chart\.\w+|\.?Values\.[\w.]+"
     r"|(?:spring|quarkus|micronaut)\.application\.name|spring\.profiles\.active|quarkus\.profile"
     r"|(?:\w+_)?(?:NAMESPACE|ENV|ENVIRONMENT|STAGE|REGION|TENANT|PROFILE|PROFILES_ACTIVE|CLUSTER|CLUSTER_NAME)"
     r"|(?:\w+_)?(?:APP|APPLICATION|SERVICE|DEPLOYMENT|RELEASE)_?(?:NAME|ENV|VERSION)",
     re.IGNORECASE,
 )
-"""Names of what a platform gives to all processes of a workload alike."""
+"""Names of what a platform gives to all processes of a workload alike.
+
+StatefulSets and indexed jobs label each pod with its own ``apps.kubernetes.io/pod-index``,
+``statefulset.kubernetes.io/pod-name``, or ``batch.kubernetes.io/job-completion-index``.
+"""
 _FILTERS: Final = re.compile(r"\s*\|.*$")
 _DEFAULT: Final = re.compile(r":.*$", re.DOTALL)
 
@@ -63,6 +67,8 @@ def is_same_for_all(text: str) -> bool:
 
     >>> is_same_for_all("tx-$(metadata.namespace)"), is_same_for_all("tx-${HOSTNAME}")
     (True, False)
+    >>> is_same_for_all("tx-$(metadata.labels['apps.kubernetes.io/pod-index'])")
+    False
     """
     return all(_OF_WORKLOAD.fullmatch(_name(found[0])) for found in PLACEHOLDER.finditer(text))
 

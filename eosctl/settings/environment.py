@@ -176,7 +176,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
 def _variables(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: str, line: int) -> list[Source]:
     given, left = split_unread(unpacked(pairs), image, file)
     if left:
-        kept = _variables(given, image, name, file, line) or [Source(Place(file, line), {}, name, Role.BROKER)]
+        role = Role.STREAMS if left[0].key.startswith("KSQL_") else Role.BROKER
+        kept = _variables(given, image, name, file, line) or [Source(Place(file, line), {}, name, role)]
         return [replace(kept[0], unread=left), *kept[1:]]
     if packed := dotnet_sources(given, name, file):
         read = {value.key for source in packed for value in source.values.values()}

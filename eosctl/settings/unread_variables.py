@@ -1,7 +1,8 @@
 """Variables of containers that the image does not take for settings: it expects another beginning.
 
 Bitnami's image reads ``KAFKA_CFG_``, those of Apache and Confluent ``KAFKA_``, and images of Connect ``CONNECT_``
-(``/etc/confluent/docker/configure``, ``docker.KafkaDockerWrapper``, and Bitnami's ``libkafka.sh``).
+(``/etc/confluent/docker/configure``, ``docker.KafkaDockerWrapper``, and Bitnami's ``libkafka.sh``). ksqlDB's drops
+``KSQL_``, and the server reads settings of Streams behind ``ksql.streams.`` (``KsqlConfigResolver``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from eosctl.settings.tree import Leaf
 _BITNAMI: Final = "KAFKA_CFG_"
 _KAFKA: Final = "KAFKA_"
 _CONNECT: Final = "CONNECT_"
+_KSQL: Final = "KSQL_KSQL_STREAMS_"
+_HALF_OF_KSQL: Final = "KSQL_STREAMS_"
+_IMAGES_OF_KSQL: Final = ("ksqldb-server", "cp-ksql-server")
 _IMAGES_OF_KAFKA: Final = ("apache/kafka", "cp-kafka", "cp-server", "cp-enterprise-kafka")
 _IMAGES_OF_CONNECT: Final = ("cp-kafka-connect", "cp-server-connect", "debezium/connect")
 _OWN_OF_IMAGES: Final = ("inter.broker.", "sasl.", "ssl.", "zookeeper.", "listener", "security.", "controller.")
@@ -47,7 +51,7 @@ def split_unread(
     for key, leaf in given:
         rest = _without_wrong_prefix(key, prefix)
         setting = setting_of(rest) if rest else ""
-        is_plain = setting in names and setting.count(".") >= _FEWEST_DOTS
+        is_plain = setting in names and (setting.count(".") >= _FEWEST_DOTS or prefix == _KSQL)
         if is_plain and not setting.startswith(_OWN_OF_IMAGES) and setting not in _OWN_OF_WORKERS:
             left.append((key, leaf, f"{prefix}{rest}"))
     gone = {key for key, _, _ in left}
@@ -60,6 +64,8 @@ def _convention(image: str, names: set[str]) -> tuple[str, Role | None]:
     base = image.partition("@")[0].rpartition(":")[0] or image
     if base.endswith(_IMAGES_OF_CONNECT):
         return _CONNECT, Role.CONNECT_WORKER
+    if base.endswith(_IMAGES_OF_KSQL) or (not image and any(name.startswith("KSQL_KSQL_") for name in names)):
+        return _KSQL, Role.STREAMS
     has_bitnamis = any(name.startswith(_BITNAMI) for name in names)
     if "bitnami" in base or (not image and has_bitnamis):
         return (_BITNAMI, Role.BROKER) if "kafka" in base or has_bitnamis else ("", None)
@@ -68,6 +74,8 @@ def _convention(image: str, names: set[str]) -> tuple[str, Role | None]:
 
 def _without_wrong_prefix(key: str, prefix: str) -> str:
     """Return a variable without the beginning of another image; empty where it begins as it should."""
+    if prefix == _KSQL:
+        return key.removeprefix(_HALF_OF_KSQL) if key.startswith(_HALF_OF_KSQL) else ""
     if prefix == _KAFKA:
         return key.removeprefix(_BITNAMI) if key.startswith(_BITNAMI) else "" if key.startswith(_KAFKA) else key
     if key.startswith(prefix):

@@ -115,15 +115,15 @@ def _with_coordinator(timeline: LogTimeline, one: Incident) -> Incident:
     if not node:
         return one
     text = one.explanation
-    named = one._replace(
+    with_coordinator = one._replace(
         subject={**one.subject, "coordinator": node},
         explanation=f"{text} The coordinator that it used is broker {node} ({address}).",
         evidence=joined_evidence(one.evidence, evidence_of([event])),
     )
     failed = {coordinating_node(match["id"]) for event in own if (match := _UNREACHED.search(event.message))}
     if node not in failed:
-        return named
-    return named._replace(
+        return with_coordinator
+    return with_coordinator._replace(
         root_cause=NOT_REACHED,
         explanation=_NO_COORDINATOR.sub(f"could not reach its coordinator (broker {node} at {address})", text, count=1),
         next_step=f"Check that broker {node} runs and is reachable at {address}. If it is down, another broker "

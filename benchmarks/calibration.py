@@ -24,7 +24,7 @@ from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
 from eosctl.render.capacity.calibration import predicted_text
 from eosctl.render.capacity.plan import figure_text
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 
 SETTINGS = {"offsets.topic.num.partitions": "5", "transaction.state.log.num.partitions": "5"}

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import as_installed
-from eosctl.settings.documents import parse_documents
+from eosctl.settings.files.documents import parse_documents
 
 GOOD = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "configs" / "good"
 FILE_COUNT = 1_000

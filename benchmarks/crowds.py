@@ -34,7 +34,7 @@ from eosctl.client.outcome import error_for_code
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest

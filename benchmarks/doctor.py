@@ -27,7 +27,7 @@ from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 TARGET_S = 5.0
 

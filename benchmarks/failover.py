@@ -39,7 +39,7 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 NAMES: Final = {"sandbox": "sandbox", "fast": "sandbox --fast", "apache": "Kafka {}"}
 ENDINGS: Final = {"kill": "killed", "stop": "shut down"}

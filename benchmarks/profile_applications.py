@@ -18,7 +18,7 @@ from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
-from eosctl.settings.vetted_profiles import load_vetted_profiles
+from eosctl.settings.clusters.vetted_profiles import load_vetted_profiles
 from tests.apache.libraries import library
 
 SOURCES: Final = Path(__file__).with_name("java")

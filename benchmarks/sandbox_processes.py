@@ -46,7 +46,7 @@ from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 BROKERS: Final = 4
 PROCESSES: Final = (1, 2, 4)

@@ -36,7 +36,7 @@ from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 TOPIC = "bench"
 OPEN_TRANSACTIONS = 10_000

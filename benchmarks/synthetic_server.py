@@ -20,7 +20,7 @@ from benchmarks.synthetic_cluster import BROKER, HOST, TOPIC, Shape, SyntheticCl
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing.sandbox_thread import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter, decode_request, encode_response

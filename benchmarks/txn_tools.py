@@ -31,7 +31,7 @@ from eosctl.lab.apache.java import prepare_runtime
 from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 VERSION = "4.3.1"
 TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"

@@ -40,7 +40,7 @@ from eosctl.render.top.rows import Rows
 from eosctl.services import watch_transactions
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 COLUMNS: Final = 100

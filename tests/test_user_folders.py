@@ -16,7 +16,7 @@ from eosctl.lab.verify.runs import runs_folder
 from eosctl.runbooks.journal import runbook_state
 from eosctl.sandbox.process.paths import state_root
 from eosctl.services.protection import protected_clusters_file
-from eosctl.settings.profiles import profiles_path
+from eosctl.settings.clusters.profiles import profiles_path
 
 PLACES: dict[str, Callable[[], Path]] = {
     "audit file": audit_file,

@@ -35,7 +35,7 @@ from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.capacity_plan import Unit
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 BROKER: Final = 1
 TRIAL: Final = "broker"

@@ -16,7 +16,7 @@ from eosctl.errors import EosctlError
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 TOPIC: Final = "eosctl-bench"
 PARTITIONS: Final = 12

@@ -19,7 +19,7 @@ from eosctl.model.metric_page import MetricPage
 from eosctl.model.redaction import redact_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.cluster_gauges import ENDED, HELP
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 MAX_CONCURRENT: Final = 8
 

@@ -20,7 +20,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection, names_a_cluster
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 
 class ChecklistRequest(msgspec.Struct, frozen=True):

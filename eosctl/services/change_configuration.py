@@ -22,11 +22,11 @@ from eosctl.model.severity import Severity
 from eosctl.model.upgrade import UpgradeChange
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named, release_of
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.editing import EditError, remove_key, rename_key, set_value
-from eosctl.settings.files_read import FilesRead
-from eosctl.settings.inline_suppressions import accepted_in
-from eosctl.settings.sources import Releases
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.files.editing import EditError, remove_key, rename_key, set_value
+from eosctl.settings.files.files_read import FilesRead
+from eosctl.settings.files.inline_suppressions import accepted_in
+from eosctl.settings.values.sources import Releases
 from eosctl.whole_file import whole_file
 
 MAX_ROUNDS: Final = 10

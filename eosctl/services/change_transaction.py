@@ -30,7 +30,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from eosctl.services.missing_rights import denied_among, unless_denied
 from eosctl.services.protection import protecting_profile
-from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.clusters.client_resolution import ResolvedClient
 
 #: The evidence from which plans are made; what else is read explains them.
 DECIDING: Final = frozenset(

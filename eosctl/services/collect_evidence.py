@@ -20,7 +20,7 @@ from eosctl.services.protection import remember_cluster
 
 if TYPE_CHECKING:
     from eosctl.collect.transactions import TransactionQuery
-    from eosctl.settings.client_resolution import ResolvedClient
+    from eosctl.settings.clusters.client_resolution import ResolvedClient
 
 
 class EvidenceRequest(msgspec.Struct, frozen=True):

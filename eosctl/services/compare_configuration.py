@@ -10,10 +10,10 @@ from eosctl.errors import unknown_name
 from eosctl.model.deployment import Deployment, Difference
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.profile_security import Security, secured
-from eosctl.settings.sources import Releases
-from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.settings.clusters.profile_security import Security, secured
+from eosctl.settings.clusters.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.values.sources import Releases
 
 
 class Side(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from eosctl.services.connection import Connection
-from eosctl.settings.client_resolution import ResolvedClient, resolve_client
+from eosctl.settings.clusters.client_resolution import ResolvedClient, resolve_client
 
 
 def resolve_connection(

@@ -40,10 +40,10 @@ from eosctl.services.notify import diagnosis_lines, resolve_address, send
 from eosctl.services.run_history import compare_with_last, sentences
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.tool_output import reading_of, sort_paths, with_settings, without_evidence
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.files_read import FilesRead
-from eosctl.settings.inline_suppressions import read_inline_suppressions
-from eosctl.settings.piped import with_pipes
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.files.files_read import FilesRead
+from eosctl.settings.files.inline_suppressions import read_inline_suppressions
+from eosctl.settings.files.piped import with_pipes
 
 NEXT_COMMANDS: Final = 3
 _NOTHING: Final = ("The files hold no settings of Kafka and no evidence of a cluster: nothing was judged.",)

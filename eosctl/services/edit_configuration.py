@@ -17,8 +17,8 @@ from eosctl.model.reference import Entry, EntryKind
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.change_configuration import FixRequest, fix_configuration
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.file_texts import mentions_kafka
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.files.file_texts import mentions_kafka
 
 _NAME: Final = re.compile(r"[A-Za-z][\w.-]*\w")
 

@@ -32,7 +32,7 @@ from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.settings.endpoint_access import read_server_credentials, server_context
+from eosctl.settings.clusters.endpoint_access import read_server_credentials, server_context
 
 # Records are not read, so that frequent readings stay cheap.
 READ_FROM_CLUSTER: Final = frozenset(

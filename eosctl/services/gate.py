@@ -19,8 +19,8 @@ from eosctl.findings.judged import Judged
 from eosctl.findings.suppression import suppress
 from eosctl.model.severity import Severity
 from eosctl.services.gate_options import GateOptions
-from eosctl.settings.baseline import read_baseline
-from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
+from eosctl.settings.files.baseline import read_baseline
+from eosctl.settings.files.gate_file import GATE_FILE, read_gate_rules
 from eosctl.text import time_text
 
 _OPEN_AREAS: Final = ("logs", "checklist")

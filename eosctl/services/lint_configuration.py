@@ -30,10 +30,10 @@ from eosctl.services.gate import Verdict, judge_run, read_gate, without_suppress
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.releases import release_if_named
 from eosctl.services.tool_output import judge_printed, sort_paths, with_printed, without_evidence
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.inline_suppressions import read_inline_suppressions
-from eosctl.settings.piped import with_pipes
-from eosctl.settings.sources import Releases
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.files.inline_suppressions import read_inline_suppressions
+from eosctl.settings.files.piped import with_pipes
+from eosctl.settings.values.sources import Releases
 
 KINDS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS})
 

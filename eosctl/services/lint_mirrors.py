@@ -16,7 +16,7 @@ from eosctl.model.deployment import Role
 from eosctl.model.recovery import Carried
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 _AMONG_CARRIED: Final = frozenset({"EOS-CFG-064"})
 """Checks whose findings are among the things that are carried over."""

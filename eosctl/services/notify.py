@@ -16,7 +16,7 @@ from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.fleet import ClusterRow
 from eosctl.model.client_config import Given
 from eosctl.model.redaction import redact_text
-from eosctl.settings.references import has_reference, resolve_references
+from eosctl.settings.values.references import has_reference, resolve_references
 
 TIMEOUT_MS: Final = 10_000
 MOST_FINDINGS: Final = 10

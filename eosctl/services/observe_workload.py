@@ -31,7 +31,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from eosctl.services.missing_rights import unless_denied
-from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.clusters.client_resolution import ResolvedClient
 from eosctl.text import count_text
 
 METRICS_TIMEOUT_MS: Final = 30_000

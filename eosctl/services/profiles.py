@@ -11,10 +11,10 @@ from eosctl.errors import UsageError, unknown_name
 from eosctl.model.client_config import Profile
 from eosctl.model.setting_names import is_setting_name
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES, line_of_origin
-from eosctl.settings.profile_editing import add_profile, remove_profile
-from eosctl.settings.profiles import profiles_path, read_profiles
-from eosctl.settings.properties_file import read_properties
+from eosctl.settings.clusters.client_properties import ALIASES, KNOWN_NAMES, line_of_origin
+from eosctl.settings.clusters.profile_editing import add_profile, remove_profile
+from eosctl.settings.clusters.profiles import profiles_path, read_profiles
+from eosctl.settings.formats.properties_file import read_properties
 from eosctl.text import count_text
 
 

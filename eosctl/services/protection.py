@@ -14,7 +14,7 @@ import msgspec
 
 from eosctl.errors import ConfigFileError
 from eosctl.services.profiles import find_profiles
-from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.clusters.client_resolution import ResolvedClient
 from eosctl.user_folders import state_home
 from eosctl.whole_file import only_writer, whole_file
 

@@ -16,7 +16,7 @@ from eosctl.monitoring.watching import observe_metrics
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.metric_catalog import known_name, parse_limits, why_absent
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
-from eosctl.settings.endpoint_credentials import EndpointCredentials, read_endpoint_credentials
+from eosctl.settings.clusters.endpoint_credentials import EndpointCredentials, read_endpoint_credentials
 
 _ORDER: Final = (True, False, None)
 """Bad values first, then good ones, then those without a limit."""

@@ -17,7 +17,7 @@ from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.control import serve_control
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandboxes import DEFAULT_NAME
-from eosctl.settings.endpoints import DEFAULT_PORT, parse_endpoints
+from eosctl.settings.clusters.endpoints import DEFAULT_PORT, parse_endpoints
 
 
 class ProxyRequest(NamedTuple):

@@ -36,7 +36,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.own_fences import with_own_fences
 from eosctl.services.protection import protecting_profile
-from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.clusters.client_resolution import ResolvedClient
 
 
 class RunbookRequest(NamedTuple):

@@ -13,7 +13,7 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process.security_files import client_file, client_variables
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 from eosctl.sandbox.security.protocol import ListenerSecurity
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 
 
 def client_file_of(spec: SandboxSpec) -> Path | None:

@@ -24,8 +24,8 @@ from eosctl.sandbox.security.protocol import ADMIN_USER, MECHANISMS, STANDARD_AU
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.real_kafka import RealKafkaRequest, start_real_kafka, stop_real_kafka
 from eosctl.services.sandbox_access import client_file_of
-from eosctl.settings.profiles import is_plain_secret, refuse_plain_secret
-from eosctl.settings.references import has_reference, resolve_references
+from eosctl.settings.clusters.profiles import is_plain_secret, refuse_plain_secret
+from eosctl.settings.values.references import has_reference, resolve_references
 
 DEFAULT_NAME: Final = "default"
 DEFAULT_RELEASE: Final = FULL_RELEASE[NEWEST]

@@ -14,7 +14,7 @@ from eosctl.sandbox.process.listeners import plan_listeners
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandboxes import check_release
-from eosctl.settings.properties_file import read_properties
+from eosctl.settings.formats.properties_file import read_properties
 
 #: Where users of the image apache/kafka mount configuration files.
 MOUNTED_CONFIG = Path("/mnt/shared/config")

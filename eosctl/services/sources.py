@@ -13,7 +13,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.log_format import find_zone
 from eosctl.services.log_places import existing
-from eosctl.settings.endpoint_credentials import read_endpoint_credentials
+from eosctl.settings.clusters.endpoint_credentials import read_endpoint_credentials
 
 PAGE_TIMEOUT_MS: Final = 10_000
 

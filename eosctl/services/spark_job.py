@@ -21,8 +21,8 @@ from eosctl.model.client_config import Given
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
-from eosctl.settings.profiles import is_plain_secret
-from eosctl.settings.references import has_reference, resolve_references
+from eosctl.settings.clusters.profiles import is_plain_secret
+from eosctl.settings.values.references import has_reference, resolve_references
 from eosctl.temporary_folders import temporary_folder
 
 if TYPE_CHECKING:

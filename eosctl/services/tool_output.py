@@ -26,10 +26,10 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
 from eosctl.model.severity import Severity
 from eosctl.services.printed_components import OUTPUTS_OF_SETTINGS, printed_components, printed_rules
-from eosctl.settings.file_texts import read_text
-from eosctl.settings.files_read import FilesRead
-from eosctl.settings.named_releases import release_in_text
-from eosctl.settings.unread_lines import lines_not_read
+from eosctl.settings.files.file_texts import read_text
+from eosctl.settings.files.files_read import FilesRead
+from eosctl.settings.programs.unread_lines import lines_not_read
+from eosctl.settings.releases.named_releases import release_in_text
 
 _ENDINGS: Final = (".txt", ".out")
 _OF_SETTINGS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS})

@@ -26,7 +26,7 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.protection import protecting_profile
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.services.verification_findings import diagnose_application
-from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.clusters.client_resolution import ResolvedClient
 from eosctl.text import count_text
 
 _EXAMPLE_NUMBER: Final = 17

@@ -23,7 +23,7 @@ from eosctl.services.gate import GateFiles, Verdict, judge_run, read_gate, witho
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
-from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.clusters.client_resolution import ResolvedClient
 
 SHARE: Final = 4
 """A reading may take a fifth of the time: after a long reading, the pause grows to four times its duration."""

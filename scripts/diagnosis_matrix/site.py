@@ -14,7 +14,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TransactionDialect
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.lab.scenarios.stage.stage import Stage
 

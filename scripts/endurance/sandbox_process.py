@@ -20,7 +20,7 @@ from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.identity import send_signal, wait_for_exit
 from eosctl.sandbox.process.manage import SandboxFailed
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from scripts.endurance.growth import Sample
 
 _EXIT_TIMEOUT_S: Final = 30.0

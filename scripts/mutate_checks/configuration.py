@@ -14,8 +14,8 @@ from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_texts
-from eosctl.settings.sources import Releases
+from eosctl.settings.deployment.deployment_files import read_texts
+from eosctl.settings.values.sources import Releases
 from scripts.mutate_checks.mutants import ROOT
 
 CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from eosctl.settings.spellings import setting_meant
+from eosctl.settings.names.spellings import setting_meant
 from scripts.parameter_tables.history import Declared, fold, write_table
 
 CLASSES: Final = {

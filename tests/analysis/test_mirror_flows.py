@@ -10,7 +10,7 @@ import pytest
 from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 
 RECORDED = Path(__file__).parents[1] / "fixtures" / "configs" / "mirror-spellings.json"
 """What tests/apache/MirrorSpellings.java printed with the jars of each release; all releases agree."""

@@ -13,8 +13,8 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.read_as import sentence
 from eosctl.model.verdict import Confidence
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.sources import Releases
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.values.sources import Releases
 
 SHIPPED = Path(__file__).parents[1] / "fixtures" / "configs" / "shipped"
 """Keys and values of Kafka's own ``config`` and ``docker`` folders, 2.8 to 4.4."""

@@ -12,7 +12,7 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.recovery import Carried, Fate
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
 from tests.commands.conftest import eosctl
 
 FLOW = "clusters=a,b\na->b.enabled=true\n"

@@ -27,7 +27,7 @@ from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 #: The end of a transaction and the fetch, on loopback and one replica.
 FIXED_MS = 5.0

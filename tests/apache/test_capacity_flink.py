@@ -20,7 +20,7 @@ from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.engine import MissingTool
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from tests.apache.java_programs import compile_java, java_command

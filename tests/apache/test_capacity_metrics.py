@@ -21,7 +21,7 @@ from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 IDS, EACH = 6, 40
 

@@ -15,7 +15,7 @@ from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from tests.apache.conftest import KafkaTool

@@ -14,10 +14,10 @@ from eosctl.checks.judge import judge
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.lab.apache.node import QUICK_START
 from eosctl.model.deployment import Client, Deployment, Role
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.sources import Releases
-from eosctl.settings.tree import flatten
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.formats.tree import flatten
+from eosctl.settings.values.sources import Releases
 from tests.settings.filled_profiles import filled
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "checks" / "configuration"

@@ -32,7 +32,7 @@ from eosctl.lab.engine import MissingTool
 from eosctl.lab.scenarios.steps.play import LimitedNetwork
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.apache.conftest import SETTINGS

@@ -17,7 +17,7 @@ from eosctl.client.transactions import TV1, end_txn
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK
 from tests.commands.conftest import eosctl, own_home
 

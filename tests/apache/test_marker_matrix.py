@@ -20,7 +20,7 @@ from eosctl.client.transactions import TV1, TV2
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.actions import marker_scenes as scenes
 from tests.actions.marker_verdicts import end_rightly
 

@@ -30,8 +30,8 @@ from eosctl.monitoring.evidence import wanted_metrics
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.monitoring.readings import read_metrics
 from eosctl.render.machine import render_yaml
-from eosctl.settings.endpoint_credentials import EndpointCredentials
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoint_credentials import EndpointCredentials
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 AGENT = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
 AGENT_SHA256 = "7d61f737fd661610ccc14aea79764faa1ea94a340cbc8f0029b3d2edea3d80c1"

@@ -27,7 +27,7 @@ from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import SETTINGS
 from tests.commands.conftest import eosctl, own_home
 

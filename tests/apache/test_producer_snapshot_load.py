@@ -21,7 +21,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, snapshot_offsets, write_snapshot
 
 BROKER = 1

@@ -20,7 +20,7 @@ from eosctl.lab.rehearsals.rehearse import Performance, rehearse_at
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.emulation import FULL_RELEASE
 from eosctl.runbooks.load import find_runbook
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, running
 from tests.runbooks.conftest import now_ms
 

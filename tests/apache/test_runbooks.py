@@ -18,7 +18,7 @@ from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.steps.registry import STEPS
 from eosctl.model.client_config import ClientConfig
 from eosctl.runbooks.load import find_runbook
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, VerificationOff, running
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.zombie import run_zombie

@@ -21,7 +21,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.java_programs import compile_java, java_command
 from tests.commands.conftest import eosctl
 

@@ -16,7 +16,7 @@ from eosctl.client.transactions import TV2, ProducerIdentity, produce
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import NO_TIMEOUT_MS, TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.records.batch import encode_batch

@@ -19,7 +19,7 @@ from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.verify.driver import start_driver
 from eosctl.lab.verify.drivers.programs import prepare_driver
 from eosctl.lab.verify.plan import ClientKind
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 

@@ -15,7 +15,7 @@ from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.player import play_script
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.faults.order import FaultOrder
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.test_scenario_files import under_own_names
 
 

@@ -20,7 +20,7 @@ from eosctl.lab.workloads.load import Load, Profile
 from eosctl.lab.workloads.transactional import Fate
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.lab.workloads.applications import PipelinePlan, WriterPlan, run_pipeline, run_writer
 
 _names = itertools.count()

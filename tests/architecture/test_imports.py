@@ -45,6 +45,8 @@ PLANTED = (
     Planted("lab-order", "eosctl.lab.scenarios.planted", "eosctl.lab.verify"),
     Planted("layers-of-incidents", "eosctl.logs.incidents.timeline.planted", "eosctl.logs.incidents.judge"),
     Planted("layers-of-incidents", "eosctl.logs.incidents.servers.planted", "eosctl.logs.incidents.joining.kills"),
+    Planted("layers-of-settings", "eosctl.settings.formats.planted", "eosctl.settings.platforms.workloads"),
+    Planted("layers-of-settings", "eosctl.settings.values.planted", "eosctl.settings.clusters.profiles"),
     Planted("pure-packages", "eosctl.analysis.planted", "socket"),
     Planted("pure-packages", "eosctl.checks.planted", "time"),
     Planted("pure-packages", "eosctl.capacity.planted", "os"),

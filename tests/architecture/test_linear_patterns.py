@@ -23,7 +23,7 @@ from eosctl.model.deployment import Component, Place, Role, Value
 from eosctl.model.redaction import redact_text
 from eosctl.runbooks.phrases import sentences_of
 from eosctl.services.explain import explain
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 LINES: Final = re.compile(r"\^\s*\\s[*+]")
 """What takes the blank lines after the beginning of a line, where each of them is a beginning as well."""

@@ -20,7 +20,7 @@ from eosctl.model.metric_page import MetricSample
 from eosctl.model.streams_reading import Carried, StoreReading, StreamsReading, TaskTopics
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.workload import ApplicationKind
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS
 from tests.capacity.workloads import ROOT
 from tests.commands.conftest import eosctl
 

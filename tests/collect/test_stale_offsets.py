@@ -86,7 +86,7 @@ def test_group_pending_says_what_to_do_and_exits_with_3() -> None:
     from eosctl.client.topics import ensure_topic
     from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, wait_until_ended
     from eosctl.model.client_config import ClientConfig
-    from eosctl.settings.endpoints import parse_endpoints
+    from eosctl.settings.clusters.endpoints import parse_endpoints
 
     async def do(cluster: SandboxThread) -> None:
         async with connect(ClientConfig(parse_endpoints(cluster.bootstrap, "test"))) as client:

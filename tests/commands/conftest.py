@@ -18,7 +18,7 @@ import pytest
 from eosctl.cli import main
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.open_transactions import unhurried
 from tests.lab.scenarios.stage.hanging import run_hanging

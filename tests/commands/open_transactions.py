@@ -15,7 +15,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TransactionDialect, wait_until_ended
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 
 

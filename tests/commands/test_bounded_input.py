@@ -15,9 +15,9 @@ import pytest
 from eosctl import input_file
 from eosctl.errors import EosctlError
 from eosctl.input_file import open_input, read_input
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.gate_file import read_gate_rules
-from eosctl.settings.profiles import read_profiles
+from eosctl.settings.clusters.profiles import read_profiles
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.files.gate_file import read_gate_rules
 from tests.commands.conftest import eosctl
 from tests.commands.every_command import RUNNING, Leaf, leaves, reads_files
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from eosctl.settings.inline_suppressions import read_inline_suppressions
+from eosctl.settings.files.inline_suppressions import read_inline_suppressions
 from tests.commands.conftest import eosctl
 
 JUNIT = Path(__file__).parent.parent / "render" / "junit.xsd"

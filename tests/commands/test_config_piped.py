@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.settings.piped import ending_of
+from eosctl.settings.files.piped import ending_of
 from tests.commands.conftest import eosctl
 
 STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"

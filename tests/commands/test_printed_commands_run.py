@@ -21,7 +21,7 @@ from eosctl.client.transactions import GroupIdentity, OffsetToCommit
 from eosctl.errors import ExitCode
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 from tests.commands.test_printed_commands import FAILING, SETTINGS_FILE, findings_in

@@ -12,7 +12,7 @@ from eosctl.client import connect
 from eosctl.client.consumer import list_offset
 from eosctl.client.topics import ensure_topic
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from eosctl.errors import ConfigFileError
 from eosctl.knowledge.small_files import load_yaml, load_yaml_documents
 from eosctl.knowledge.yaml_aliases import MAX_REPEATED, check_aliases
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.profiles import read_profiles
+from eosctl.settings.clusters.profiles import read_profiles
+from eosctl.settings.files.documents import parse_documents
 
 LISTS: Final = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
 MERGES: Final = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n}\n  <<: [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))

@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.client.access import librdkafka_settings, program_access
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
 from tests.logs.partitions import SHIPPERS, lines_of, shipped
 

@@ -35,7 +35,7 @@ from eosctl.monitoring.cluster_gauges import measure_cluster
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,

@@ -23,7 +23,7 @@ import trustme
 from eosctl.model.metric_reading import Gauge, GaugeSample
 from eosctl.model.secret import Secret
 from eosctl.monitoring.endpoint import OPEN, PLAIN_TEXT, Access, Page, Present, plain_page, respond, serve
-from eosctl.settings.endpoint_access import server_context
+from eosctl.settings.clusters.endpoint_access import server_context
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
 from tests.monitoring.prometheus import serving_port

@@ -23,7 +23,7 @@ from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
 from tests.monitoring.prometheus import (

@@ -14,7 +14,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.render.schemas import SHAPES, schema_of
 from eosctl.runbooks.load import example
 from eosctl.services.about import FILE_SCHEMAS
-from eosctl.settings.gate_file import read_gate_rules
+from eosctl.settings.files.gate_file import read_gate_rules
 
 ROOT = Path(__file__).parents[2]
 GOOD = """fail_on: error

@@ -17,7 +17,7 @@ import pytest
 
 from eosctl.client import Client, connect
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.commands.conftest import Done, eosctl
 from tests.lab.scenarios.stage.stage import Stage
 

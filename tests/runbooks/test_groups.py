@@ -14,7 +14,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit

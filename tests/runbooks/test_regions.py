@@ -11,7 +11,7 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.runbooks.conftest import MANUAL, VERIFIED, item_of, now_ms, run
 from tests.runbooks.test_groups import ORDERS, commit, open_transaction

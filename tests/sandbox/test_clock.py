@@ -21,7 +21,7 @@ from eosctl.sandbox.cluster import EmbeddedCluster
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.ticks import Ticks
 from eosctl.sandbox.timing_wheel import Pace
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.sandbox.harness import VirtualLoop
 
 

@@ -22,7 +22,7 @@ from eosctl.services.change_configuration import (
     plan_configuration_upgrade,
 )
 from eosctl.services.compare_configuration import Side, compare_files
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 from tests.checks.configuration.test_rule_cases import CASES, RuleCase
 
 FAILED = [case for case in CASES if case.expect == "failed" and case.releases == (None, None, None)]

@@ -10,7 +10,7 @@ from eosctl.errors import UsageError
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.services.sandboxes import parse_setting
 from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode, check_connect, settings_by_name
-from eosctl.settings.client_properties import SECRET_NAMES
+from eosctl.settings.clusters.client_properties import SECRET_NAMES
 
 CANARY = "q7Hunter2tok"
 SPARK = ("spark.hadoop.fs.s3a.secret.key", "spark.authenticate.secret", "spark.ssl.keyPassword")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from string import Template
 
-from eosctl.settings.properties_file import parse_properties
-from eosctl.settings.vetted_profiles import load_vetted_profiles
+from eosctl.settings.clusters.vetted_profiles import load_vetted_profiles
+from eosctl.settings.formats.properties_file import parse_properties
 
 
 def filled(name: str, **values: str) -> dict[str, str]:

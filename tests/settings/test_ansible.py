@@ -9,13 +9,13 @@ import pytest
 
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
-from eosctl.settings.ansible_inventory import Inventory, inventory_of, parse_inventory
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.files_read import FilesRead
-from eosctl.settings.jinja import fill
-from eosctl.settings.jinja_branches import keep_branches
-from eosctl.settings.tree import Branch, Leaf, Row
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.files.files_read import FilesRead
+from eosctl.settings.formats.jinja import fill
+from eosctl.settings.formats.jinja_branches import keep_branches
+from eosctl.settings.formats.tree import Branch, Leaf, Row
+from eosctl.settings.platforms.ansible_inventory import Inventory, inventory_of, parse_inventory
 
 PRODUCER = "roles/pay/templates/producer.properties.j2"
 SITE = {"site.yml": "- hosts: pay\n  roles:\n    - role: pay\n"}

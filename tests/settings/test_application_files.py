@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eosctl.model.deployment import Component, Role
-from eosctl.settings.deployment_files import read_texts
+from eosctl.settings.deployment.deployment_files import read_texts
 
 CLIENT = "bootstrap.servers=k:9092\ntransactional.id=rides\n"
 POD = """

@@ -10,8 +10,8 @@ import pytest
 from eosctl.analysis.read_as import read_as
 from eosctl.findings.linted import Linted
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_components, read_deployment
-from eosctl.settings.templates import without_templates
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
+from eosctl.settings.files.templates import without_templates
 
 MACHINES: Final = """driver: {name: docker}
 platforms:

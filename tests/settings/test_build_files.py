@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.deployment import Role
-from eosctl.settings.build_files import clients_release
-from eosctl.settings.deployment_files import read_deployment, read_texts
+from eosctl.settings.deployment.deployment_files import read_deployment, read_texts
+from eosctl.settings.releases.build_files import clients_release
 
 POM = "<groupId>org.apache.kafka</groupId>\n<artifactId>kafka-streams</artifactId>\n<version>{}</version>"
 BOOT = "<artifactId>spring-boot-starter-parent</artifactId><version>3.3.5</version> spring-kafka"

@@ -12,7 +12,7 @@ from eosctl.findings.diagnosis import CheckStatus
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.model.read_as import sentence
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.settings.test_deployment_files import findings
 
 KAFKAJS = {

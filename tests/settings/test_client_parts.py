@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from eosctl.model.deployment import Client, Role
-from eosctl.settings.client_parts import with_parts
-from eosctl.settings.detection import sources_of
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.sources import Source
-from eosctl.settings.tree import Branch
+from eosctl.settings.deployment.detection import sources_of
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.formats.tree import Branch
+from eosctl.settings.frameworks.client_parts import with_parts
+from eosctl.settings.values.sources import Source
 
 RDKAFKA = """producer:
   global: {transactional.id: audit, transaction.timeout.ms: 30000}

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.client_config import Endpoint, SaslMechanism, SecurityProtocol
 from eosctl.model.secret import Secret
-from eosctl.settings.client_properties import SECRET_NAMES
-from eosctl.settings.client_resolution import resolve_client
-from eosctl.settings.endpoints import parse_endpoints
-from eosctl.settings.jaas import parse_jaas
-from eosctl.settings.properties_file import parse_properties
+from eosctl.settings.clusters.client_properties import SECRET_NAMES
+from eosctl.settings.clusters.client_resolution import resolve_client
+from eosctl.settings.clusters.endpoints import parse_endpoints
+from eosctl.settings.formats.properties_file import parse_properties
+from eosctl.settings.values.jaas import parse_jaas
 
 SCRAM_LINE = (
     "org.apache.kafka.common.security.scram.ScramLoginModule required "

@@ -8,7 +8,7 @@ import pytest
 
 from eosctl.model.deployment import Role
 from eosctl.services.lint_configuration import LintRequest, LintResult, lint_configuration
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 
 TASK = """Parameters:
   Count: {Type: Number, Default: 3}

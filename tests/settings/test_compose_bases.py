@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.deployment import Component, Place, Role
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 COMMON = """services:
   base:

@@ -12,7 +12,7 @@ from eosctl.errors import ExitCode
 from eosctl.findings.linted import findings_of
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.lint_configuration import LintRequest, LintResult, lint_configuration
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 POD = """apiVersion: apps/v1
 kind: StatefulSet

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from eosctl.errors import ConfigFileError
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.documents import MAX_DEPTH
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.files.documents import MAX_DEPTH
 
 FILES: Final[Mapping[str, Callable[[int], str]]] = {
     "flow.yaml": lambda levels: "kafka: " + "[" * levels + "]" * levels,

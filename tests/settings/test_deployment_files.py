@@ -15,10 +15,10 @@ from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Component, Deployment, Role, ValueSource
 from eosctl.model.redaction import SETTING_MASK, setting_text
-from eosctl.settings.deployment_files import read_components, read_deployment
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.sources import Releases
-from eosctl.settings.tree import Leaf, flatten
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.formats.tree import Leaf, flatten
+from eosctl.settings.values.sources import Releases
 
 GOOD = Path(__file__).parents[1] / "fixtures" / "configs" / "good"
 BRIDGE = """apiVersion: kafka.strimzi.io/v1beta2

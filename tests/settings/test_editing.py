@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.editing import EditError, remove_key, rename_key, set_value
-from eosctl.settings.tree import flatten
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.files.editing import EditError, remove_key, rename_key, set_value
+from eosctl.settings.formats.tree import flatten
 
 YAML = "# top\nspring:\n  kafka:\n    producer:\n      acks: 1   # 1 is fast\n      retries: 1\n"
 

@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 CHART = {"Chart.yaml": "apiVersion: v2\nname: pay\nversion: 1.0.0\n"}
 VALUES = """replicaCount: 1

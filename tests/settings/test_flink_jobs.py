@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.settings.test_deployment_files import findings
 
 JOB = """flink:

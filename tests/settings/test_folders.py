@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 
 def test_files_of_a_folder_that_cannot_be_opened_are_named(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components, read_deployment
-from eosctl.settings.hcl_file import MAX_CHARACTERS, HclError, parse_hcl
-from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
+from eosctl.settings.formats.hcl_file import MAX_CHARACTERS, HclError, parse_hcl
+from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 
 
 def plain(node: Node) -> Any:

@@ -15,10 +15,10 @@ from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.hocon_file import HoconError, parse_hocon
-from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.formats.hocon_file import HoconError, parse_hocon
+from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 
 ALPAKKA = """# Pekko's connector
 include "outside.conf"
@@ -106,7 +106,7 @@ def test_references_in_a_circle_stay_open(text: str) -> None:
 
 
 def test_references_that_multiply_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eosctl.settings.hocon_file.MAX_NODES", 2_000)
+    monkeypatch.setattr("eosctl.settings.formats.hocon_file.MAX_NODES", 2_000)
     text = "a0 = x\n" + "\n".join(f"a{n} = [${{a{n - 1}}}, ${{a{n - 1}}}]" for n in range(1, 40))
     with pytest.raises(HoconError, match="2000"):
         parse_hocon(text)

@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.errors import ExitCode
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 SPRING = "spring.kafka.consumer.group-id=pay\n"
 PEKKO = "pekko.kafka.consumer { kafka-clients { group.id = pay } }\n"

@@ -7,7 +7,7 @@ import pytest
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import TlsConfig
 from eosctl.model.secret import Secret
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 
 
 def tls(*settings: str) -> TlsConfig:

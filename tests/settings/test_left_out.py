@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.settings.left_out import left_out
+from eosctl.settings.files.left_out import left_out
 from tests.commands.conftest import eosctl, own_home
 
 __all__ = ["own_home"]

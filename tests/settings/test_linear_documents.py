@@ -11,8 +11,8 @@ import yaml
 from benchmarks.hot_paths import bytecodes
 from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.kafka_commands import entities_in
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.programs.kafka_commands import entities_in
 
 PRODUCER: Final = """---
 transactional.id: a{n}

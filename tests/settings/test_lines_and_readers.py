@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import javaproperties
 
-from eosctl.settings.properties_file import properties_in
-from eosctl.settings.readers import Readers, is_read
+from eosctl.settings.formats.properties_file import properties_in
+from eosctl.settings.platforms.readers import Readers, is_read
 
 LETTERS = " \t\f=:#!ab.\u2028\x85\x0b\n\r"
 READS = (

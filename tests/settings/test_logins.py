@@ -7,7 +7,7 @@ import pytest
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import CloudLogin, CloudProvider, KerberosLogin, SaslConfig, TokenRequest
 from eosctl.model.secret import Secret
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 
 KRB5 = "com.sun.security.auth.module.Krb5LoginModule required"
 OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"

@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.model.deployment import Client
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 KAFKA = '{"consumer": {"group.id": "g", "session.timeout.ms": 45000}}'
 

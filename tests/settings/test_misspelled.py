@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.settings.misspelled import misspelled_settings
+from eosctl.settings.names.misspelled import misspelled_settings
 from tests.commands.conftest import eosctl
 
 NAMES = ("transactional.id", "enable.idempotence", "bootstrap.servers", "min.insync.replicas", "isolation.level")

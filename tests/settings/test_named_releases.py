@@ -8,8 +8,8 @@ import pytest
 
 from eosctl.model.deployment import Place, Role
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.named_releases import release_in_text
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.releases.named_releases import release_in_text
 
 CONFLUENT = """apiVersion: platform.confluent.io/v1beta1
 kind: Kafka

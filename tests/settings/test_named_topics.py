@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.model.deployment import Component, Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 
 CLIENTS = (Role.PRODUCER, Role.CONSUMER)
 

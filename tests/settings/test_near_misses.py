@@ -9,7 +9,7 @@ import pytest
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
 
 JMX_RULES = """kind: ConfigMap
 apiVersion: v1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 
 TEXT = """kafka:
   producer: {transactional.id: PAY_TX, acks: PAY_ACKS, client.id: pay-service}

@@ -9,9 +9,9 @@ from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.deployment_files import read_components, read_texts
-from eosctl.settings.own_prefixes import own_prefixes
-from eosctl.settings.tree import Leaf
+from eosctl.settings.deployment.deployment_files import read_components, read_texts
+from eosctl.settings.formats.tree import Leaf
+from eosctl.settings.names.own_prefixes import own_prefixes
 from tests.settings.test_deployment_files import findings
 from tests.settings.test_flink_jobs import in_config_map
 

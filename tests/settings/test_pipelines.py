@@ -9,8 +9,8 @@ from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Deployment, Role
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.logstash_file import parse_logstash
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.formats.logstash_file import parse_logstash
 from tests.settings.test_deployment_files import findings, only
 
 LOGSTASH = """input {

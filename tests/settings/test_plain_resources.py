@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 FLUX = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec:\n  path: ./kafka\n"
 ARGO = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source:\n    path: kafka\n"

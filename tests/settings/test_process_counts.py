@@ -10,7 +10,7 @@ from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
-from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
 
 VARIABLES = '{name: KAFKA_TRANSACTIONAL_ID, value: p}, {name: KAFKA_BOOTSTRAP_SERVERS, value: "k:9092"}'
 AZURE = f"""properties:

@@ -11,9 +11,9 @@ from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.profile_security import Security, secured
-from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.settings.clusters.profile_security import Security, secured
+from eosctl.settings.clusters.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.settings.test_vetted_profiles import EXPECTED
 
 PROFILES = {profile.name: profile for profile in load_vetted_profiles()}

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import ConfigFileError, UsageError
-from eosctl.settings.client_resolution import resolve_client
-from eosctl.settings.profile_editing import add_profile
-from eosctl.settings.profiles import is_plain_secret, profiles_path, read_profiles
+from eosctl.settings.clusters.client_resolution import resolve_client
+from eosctl.settings.clusters.profile_editing import add_profile
+from eosctl.settings.clusters.profiles import is_plain_secret, profiles_path, read_profiles
 
 
 def test_a_profile_may_refer_to_a_secret_but_not_hold_it(tmp_path: Path) -> None:

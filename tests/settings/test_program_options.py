@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.settings.command_lines import options_in
-from eosctl.settings.program_options import variables_in_options
-from eosctl.settings.tree import Leaf
+from eosctl.settings.formats.tree import Leaf
+from eosctl.settings.programs.command_lines import options_in
+from eosctl.settings.programs.program_options import variables_in_options
 from tests.settings.test_deployment_files import findings
 
 DEPLOYMENT = """apiVersion: apps/v1

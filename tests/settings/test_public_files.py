@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
 
 TYPES = """variable "topics" {
   type = list(object({

@@ -10,7 +10,7 @@ import pytest
 from eosctl.checks.judge import judge
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
-from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
 
 OWN: Final = """{path}
   properties:

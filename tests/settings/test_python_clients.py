@@ -14,7 +14,7 @@ from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Deployment, Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from eosctl.testing import SandboxThread
 
 # A process of its own: what a refused client has opened stays open.

@@ -10,9 +10,9 @@ import pytest
 from eosctl.checks.judge import judge
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Role
-from eosctl.settings.deployment_files import read_components, read_deployment
-from eosctl.settings.file_texts import is_of_others
-from eosctl.settings.yaml_file import YamlError, parse_yaml
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
+from eosctl.settings.files.file_texts import is_of_others
+from eosctl.settings.formats.yaml_file import YamlError, parse_yaml
 
 TABLE: Final = """CREATE TABLE parcels (id INT) WITH (
   'connector' = 'kafka', 'topic' = 'parcels', 'format' = 'json', {more}

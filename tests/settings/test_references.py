@@ -6,7 +6,7 @@ import pytest
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import Given
-from eosctl.settings.references import has_reference, resolve_references
+from eosctl.settings.values.references import has_reference, resolve_references
 
 
 def resolve(text: str, **environment: str) -> str:

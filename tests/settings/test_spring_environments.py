@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.model.deployment import Role
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_texts
+from eosctl.settings.deployment.deployment_files import read_texts
 
 MAP = """\
 apiVersion: v1

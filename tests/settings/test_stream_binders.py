@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.model.deployment import Role
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 
 CHANNELS: Final = "spring.cloud.stream.kafka.binder."
 STREAMS: Final = "spring.cloud.stream.kafka.streams.binder."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.recognition import streams_prefixes
+from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.names.recognition import streams_prefixes
 from tests.settings.test_deployment_files import findings, only
 
 SETTINGS = "processing.guarantee=exactly_once_v2\ncommit.interval.ms=120000\nproducer.transaction.timeout.ms=60000\n"

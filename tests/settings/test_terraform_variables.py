@@ -10,10 +10,10 @@ import pytest
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.terraform_variables import with_variables
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.deployment.deployment_files import read_deployment
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
+from eosctl.settings.platforms.terraform_variables import with_variables
 
 MAIN = """resource "kubernetes_deployment_v1" "pay" {
   metadata { name = "pay" }

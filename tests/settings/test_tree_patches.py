@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
-from eosctl.settings.tree_patches import merged, operated
+from eosctl.settings.files.documents import parse_documents
+from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.formats.tree_patches import merged, operated
 
 
 def tree(text: str) -> Node:

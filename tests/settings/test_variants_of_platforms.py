@@ -10,7 +10,7 @@ from eosctl.analysis.read_as import read_as
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment.deployment_files import read_deployment
 
 BROKER = """apiVersion: apps/v1
 kind: Deployment

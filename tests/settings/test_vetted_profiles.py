@@ -8,8 +8,8 @@ from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.settings.clusters.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.settings.deployment.deployment_files import read_components
 
 # What linting each must find; the development broker is what production must not be.
 EXPECTED = {

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import ConfigFileError, UsageError
-from eosctl.settings.profile_editing import add_profile, remove_profile
-from eosctl.settings.profiles import read_profiles
+from eosctl.settings.clusters.profile_editing import add_profile, remove_profile
+from eosctl.settings.clusters.profiles import read_profiles
 from eosctl.whole_file import whole_file
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from eosctl.checks.configuration.broker_clusters import known_number
 from eosctl.checks.configuration.clients import BROKER_MAX_TIMEOUT_MS, broker_limits, checkpointing, minutes
 from eosctl.model.deployment import Component, Deployment, Role
-from eosctl.settings.durations import duration_ms
+from eosctl.settings.values.durations import duration_ms
 
 MARGIN: Final = 3
 """How many times the time between two commits a transaction timeout should be."""

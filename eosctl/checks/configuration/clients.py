@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.model.deployment import TABULATED, Client, Component, Deployment, Role, Value, ValueSource
-from eosctl.settings.resolution import promises_exactly_once
+from eosctl.settings.frameworks.resolution import promises_exactly_once
 
 ALL_REPLICAS: Final = frozenset({"all", "-1"})
 BROKER_MAX_TIMEOUT_MS: Final = 900_000

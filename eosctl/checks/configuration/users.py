@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from eosctl.checks.configuration.topics import topics_of
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.placeholders import known_head
-from eosctl.settings.application_files import project_of, words_of
+from eosctl.settings.platforms.application_files import project_of, words_of
 
 _USER: Final = re.compile(r"""\busername\s*=\s*["']?(?P<name>[^"';\s]+)""")
 _ELSEWHERE: Final = ("$", "{")

@@ -21,7 +21,7 @@ from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
 from eosctl.model.metric import BeanQuery
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS
 
 NO_ERROR: Final = "NONE"
 _PREFIX: Final = re.compile(r"kafka_(server_brokertopicmetrics|network_requestmetrics|log_log)_(.*)")

@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.errors import AuthenticationFailed, EosctlError
 from eosctl.http_deadline import open_until
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 MAX_BYTES: Final = 256 << 20
 MAX_PAIRS: Final = 2_000_000

@@ -23,7 +23,7 @@ from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.secret import Secret
-from eosctl.settings.endpoint_credentials import EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import EndpointCredentials
 
 _ESCAPES: Final = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\f": r"\f"}
 #: More digits than a gauge can have would take long to convert.

@@ -14,7 +14,7 @@ from eosctl.collect.metrics.endpoint_http import fetch, refuse_endless
 from eosctl.errors import AuthenticationFailed, EosctlError
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricSample
-from eosctl.settings.endpoint_credentials import EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import EndpointCredentials
 
 _REFUSED: Final = frozenset({401, 403})
 _Attributes = dict[str, msgspec.Raw]

@@ -6,7 +6,7 @@ from eosctl.collect.metrics.endpoint_http import fetch
 from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.errors import EosctlError
 from eosctl.model.metric_page import MetricSample
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 
 def fetch_samples(

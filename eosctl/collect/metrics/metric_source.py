@@ -21,7 +21,7 @@ from eosctl.errors import UsageError
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.redaction import redact_text
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 
 class SourceKind(Enum):

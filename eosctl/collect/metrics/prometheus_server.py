@@ -10,7 +10,7 @@ import msgspec
 from eosctl.collect.metrics.endpoint_http import fetch, refuse_endless
 from eosctl.errors import EosctlError
 from eosctl.model.metric_page import MetricSample
-from eosctl.settings.endpoint_credentials import EndpointCredentials
+from eosctl.settings.clusters.endpoint_credentials import EndpointCredentials
 
 
 class _Series(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from eosctl.model.metric import BeanQuery, exporter_name
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.streams_reading import Carried, StoreReading, StreamsReading, TaskTopics
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
+from eosctl.settings.clusters.endpoint_credentials import NO_CREDENTIALS
 
 _THREAD: Final = BeanQuery("kafka.streams:type=stream-thread-metrics,*", ("commit-total",))
 _TASK: Final = BeanQuery("kafka.streams:type=stream-task-metrics,*", ("process-total",))

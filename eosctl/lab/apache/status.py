@@ -15,7 +15,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 
 _KINDS: Final = frozenset(
     {EvidenceKind.OFFSETS, EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.QUORUM}

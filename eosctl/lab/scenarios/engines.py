@@ -24,7 +24,7 @@ from eosctl.sandbox.faults.bugs import parse_switch
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.ports import Emulation
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 _FEW_PARTITIONS = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
 

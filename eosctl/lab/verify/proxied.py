@@ -15,7 +15,7 @@ from eosctl.lab.verify.plan import FaultRange, PlannedFault
 from eosctl.model.client_config import ClientConfig, SecurityProtocol
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.kinds import FaultKind
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 
 _CUT: Final = f"{PROXY}:{FaultKind.CUT}"
 _DELAY: Final = f"{PROXY}:{FaultKind.DELAY}"

@@ -34,7 +34,7 @@ from eosctl.model.emulation import RELEASES as EMULATED
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 from eosctl.text import count_text
 
 #: All nodes of a sandbox share one loop. On an overloaded machine, nodes lose contact briefly, each time writing

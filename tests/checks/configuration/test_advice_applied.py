@@ -17,7 +17,7 @@ from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Value
 from eosctl.model.severity import Severity
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.checks.configuration.test_rule_cases import CASES
 
 KEY: Final = r"(?P<key>it|the setting|[\w-]+(?:[.>-][\w-]+)+|[A-Za-z]+_\w+|[a-z]+(?-i:[A-Z])\w+)"

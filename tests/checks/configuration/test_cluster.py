@@ -10,7 +10,7 @@ from eosctl.model.deployment import Deployment
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 
 
 def cluster(**maximum_ms: str) -> Deployment:

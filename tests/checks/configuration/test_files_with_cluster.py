@@ -12,7 +12,7 @@ from eosctl.checks.runner import run_check
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.checks.cases import build
 from tests.checks.configuration.test_rule_cases import CASES, RuleCase
 

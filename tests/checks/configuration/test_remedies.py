@@ -14,7 +14,7 @@ from eosctl.checks.runner import diagnose
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.checks.cases import all_cases, build
 from tests.checks.configuration.test_rule_cases import CASES
 

@@ -14,8 +14,8 @@ from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_texts
-from eosctl.settings.sources import Releases
+from eosctl.settings.deployment.deployment_files import read_texts
+from eosctl.settings.values.sources import Releases
 from tests.checks.cases import read_yaml
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "checks" / "configuration"

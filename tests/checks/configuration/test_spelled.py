@@ -12,7 +12,7 @@ from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components
 from tests.checks.configuration.test_rule_cases import CASES, RuleCase
 
 PREFIX: Final = "shop.kafka."

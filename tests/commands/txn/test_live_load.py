@@ -28,7 +28,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.open_transactions import now_ms

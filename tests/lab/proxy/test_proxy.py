@@ -21,7 +21,7 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.cluster import EmbeddedCluster
 from eosctl.sandbox.faults.order import parse_order
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_cluster import DescribeClusterRequest
 

@@ -13,7 +13,7 @@ from eosctl.client.outcome import any_error
 from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest

@@ -10,7 +10,7 @@ import pytest
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 from tests.lab.verify.applications_under_test import (

@@ -31,7 +31,7 @@ from eosctl.monitoring.cluster_gauges import measure_cluster, unreachable
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.monitoring.prometheus import free_port
 from tests.monitoring.promtool import ASKED
 from tests.monitoring.recording.broker_faults import BROKER_FAULTS, BrokerFault, Stand, now_ms

@@ -16,7 +16,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from eosctl.model.client_config import ClientConfig
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
 
 USERS = ("admin", "alice")

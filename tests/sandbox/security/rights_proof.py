@@ -24,7 +24,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.servers.answers import call
 from eosctl.servers.tools import TOOLS
 from eosctl.services.connection import Connection
-from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.clusters.client_resolution import resolve_client
 from tests.commands.conftest import Done, eosctl
 from tests.commands.every_command import Leaf, leaves
 from tests.commands.open_transactions import leave_open, on, skip_marker

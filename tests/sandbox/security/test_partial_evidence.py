@@ -21,7 +21,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.security.acls import CLUSTER_NAME, Acl, Permission, ResourceType
 from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest

@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
-from eosctl.settings.pod_storage import EPHEMERAL, STORAGE_TYPE
+from eosctl.settings.platforms.pod_storage import EPHEMERAL, STORAGE_TYPE
 
 TEMPORARY: Final = ("/tmp/", "/var/tmp/", "/dev/shm/")
 

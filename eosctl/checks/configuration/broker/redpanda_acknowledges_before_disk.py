@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.redpanda import DEVELOPER_MODE, MODE, WRITE_CACHING
+from eosctl.settings.frameworks.redpanda import DEVELOPER_MODE, MODE, WRITE_CACHING
 
 _REMEDIES: Final = {
     DEVELOPER_MODE: "Run rpk redpanda mode production on each broker.",

@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.redpanda import ENABLE_IDEMPOTENCE, ENABLE_TRANSACTIONS
+from eosctl.settings.frameworks.redpanda import ENABLE_IDEMPOTENCE, ENABLE_TRANSACTIONS
 
 _IMPACTS: Final = {
     ENABLE_TRANSACTIONS: "Transactional producers cannot start.",

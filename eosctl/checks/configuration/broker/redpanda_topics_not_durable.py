@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.redpanda import DEFAULT_REPLICAS, INTERNAL_REPLICAS
+from eosctl.settings.frameworks.redpanda import DEFAULT_REPLICAS, INTERNAL_REPLICAS
 
 _EFFECTS: Final = {
     INTERNAL_REPLICAS: (Severity.ERROR, "The loss of a broker stops transactions, and may lose their outcome."),

@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.application_files import project_of
+from eosctl.settings.platforms.application_files import project_of
 
 _OVERRIDES: Final = ("producer.override.", "consumer.override.", "admin.override.")
 

@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.setting_names import COMMIT_STRATEGY
+from eosctl.settings.names.setting_names import COMMIT_STRATEGY
 
 
 @check(

@@ -10,7 +10,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
-from eosctl.settings.durations import duration_ms
+from eosctl.settings.values.durations import duration_ms
 
 
 @check(

@@ -11,7 +11,7 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
-from eosctl.settings.framework_forms import is_flink_cluster
+from eosctl.settings.frameworks.framework_forms import is_flink_cluster
 
 _INTERVAL: Final = "execution.checkpointing.interval"
 

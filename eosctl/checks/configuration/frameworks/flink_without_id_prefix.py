@@ -8,7 +8,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
-from eosctl.settings.flink_jobs import CDC
+from eosctl.settings.frameworks.flink_jobs import CDC
 
 
 @check(

@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
-from eosctl.settings.spark_options import SPARK
+from eosctl.settings.frameworks.spark_options import SPARK
 
 _REFUSED: Final = {
     Role.CONSUMER: (

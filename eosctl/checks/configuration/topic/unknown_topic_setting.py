@@ -11,7 +11,7 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.parameter import Parameter, ParameterTable, Release
 from eosctl.model.severity import Severity
-from eosctl.settings.spring_names import TOPIC_PROPERTY
+from eosctl.settings.frameworks.spring_names import TOPIC_PROPERTY
 from eosctl.text import release_text
 
 COUNTS = frozenset(

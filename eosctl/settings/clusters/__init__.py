@@ -1,0 +1,1 @@
+"""Which cluster is meant and as whom: profiles, logins, keys, and endpoints."""

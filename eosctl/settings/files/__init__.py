@@ -1,0 +1,1 @@
+"""Files as people have them: text, documents, includes, edits, and what a project decided about them."""

@@ -1,0 +1,1 @@
+"""From the text of one format to a tree whose leaves know their lines."""

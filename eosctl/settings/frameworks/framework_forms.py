@@ -1,0 +1,134 @@
+"""Settings in the forms of frameworks: channels of MicroProfile, clients of Alpakka, a cluster's own file of Flink."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Place, Role
+from eosctl.settings.formats.tree import Branch, Leaf, Node, flatten
+from eosctl.settings.frameworks.flink_jobs import FLINK_SOURCE
+from eosctl.settings.names.setting_names import CHANNEL, KAFKA_CONNECTORS
+from eosctl.settings.names.unread import unread
+from eosctl.settings.values.sources import Source, values_of
+
+ALPAKKA_INTERVAL: Final = "eos-commit-interval"
+_CHANNELS: Final = "mp.messaging."
+_OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
+"""What MicroProfile's channels and Quarkus read."""
+_TABLES: Final = frozenset({"kafka", "upsert-kafka"})
+_OF_CLIENT: Final = "properties."
+_CLUSTER: Final = frozenset({"jobmanager.rpc.address", "taskmanager.numberOfTaskSlots"})
+"""What the file of every Flink cluster has."""
+_CHECKPOINTING: Final = "execution.checkpointing."
+_KIND: Final = "kind"
+_DEPLOYMENT: Final = "FlinkDeployment"
+_JOBS: Final = (_DEPLOYMENT, "FlinkSessionJob")
+_UPGRADES: Final = ("spec", "job", "upgradeMode")
+
+
+def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return the channels of a mapping that name a connector of Kafka; None where it has none of them."""
+    named = ((CHANNEL.match(name), leaf) for name, leaf in leaves if name.startswith(_CHANNELS))
+    if not any(found is not None and _is_of_kafka(found[3], leaf) for found, leaf in named):
+        return None
+    own = ((name, leaf) for name, leaf in leaves if name.startswith(_OF_CHANNELS))
+    return Source(Place(file, node.line), values_of(own, file), hints=hints)
+
+
+def _is_of_kafka(name: str, leaf: Leaf) -> bool:
+    return name == "connector" and leaf.text in KAFKA_CONNECTORS
+
+
+def without_channels(node: Branch) -> Branch:
+    """Return a mapping without what channels read."""
+    return _without(node, _OF_CHANNELS)
+
+
+def _without(node: Branch, heads: tuple[str, ...]) -> Branch:
+    """Return a mapping without the keys that begin in one of some ways."""
+    kept: list[tuple[str, Node]] = []
+    for name, child in node.entries:
+        above = f"{name}."
+        if above.startswith(heads):
+            continue
+        inner = tuple(head.removeprefix(above) for head in heads if head.startswith(above))
+        kept.append((name, _without(child, inner) if inner and isinstance(child, Branch) else child))
+    return Branch(tuple(kept), node.line)
+
+
+def alpakka_client(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
+    given = dict(flatten(clients))
+    own = node.get(ALPAKKA_INTERVAL)
+    made: dict[str, str | None] = {}
+    if isinstance(own, Leaf):
+        given[ALPAKKA_INTERVAL] = own
+        made = {"enable.idempotence": "true"}  # Transactional.sink, which alone reads the interval, sets it
+    elif hints[-1].endswith("consumer"):
+        made = {"enable.auto.commit": "false"}  # reference.conf of Alpakka and Pekko
+    outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
+    if given:
+        left = unread(outside, lambda name: f"kafka-clients.{name}")
+        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, framework=made, unread=left)
+
+
+def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return the checkpoint settings of a cluster's own file: flink-conf.yaml, config.yaml, ``flinkConfiguration``.
+
+    A file without any, but with the slots and the address that only a cluster's file has, sets no interval.
+    """
+    own = [(name, leaf) for name, leaf in leaves if name.startswith(_CHECKPOINTING)]
+    if not own and {name for name, _ in leaves} >= _CLUSTER:
+        own = [(name, leaf) for name, leaf in leaves if name in _CLUSTER]
+    is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
+    if not own or is_table or len(own) == len(leaves):
+        return None
+    place = Place(file, own[0][1].line)
+    return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])
+
+
+def with_flink_deployment(found: list[Source], document: Node, file: str) -> list[Source]:
+    """Return what a document configures, with how Flink's operator upgrades the job.
+
+    A FlinkDeployment that sets nothing about checkpoints is a cluster as well.
+    """
+    kind = document.get(_KIND) if isinstance(document, Branch) else None
+    if not isinstance(kind, Leaf) or not isinstance(document, Branch) or kind.text not in _JOBS:
+        return found
+    mode, first = document.get(*_UPGRADES), next((one for one in found if _is_of_flink(one)), None)
+    upgrades = values_of([("job.upgradeMode", mode)], file) if isinstance(mode, Leaf) else {}
+    if first is not None:
+        own = replace(first, values={**first.values, **upgrades})
+        return [own if one is first else one for one in found]
+    if kind.text != _DEPLOYMENT or any(_CHECKPOINTING in f"{name} {leaf.text}" for name, leaf in flatten(document)):
+        return found  # read where it stands, or in a form that is not known
+    values = {**values_of([(_KIND, kind)], file), **upgrades}
+    shown = f"{_KIND}: {_DEPLOYMENT}"
+    return [*found, Source(Place(file, kind.line), values, role=Role.FLINK, recognized_by=shown)]
+
+
+def _is_of_flink(source: Source) -> bool:
+    return source.role is Role.FLINK or any(name.startswith(_CHECKPOINTING) for name in source.values)
+
+
+def is_flink_cluster(names: Collection[str]) -> bool:
+    """Return whether settings are those of a cluster's own file, or of one about checkpoints."""
+    return _CLUSTER.issubset(names) or any(name == _KIND or name.startswith(_CHECKPOINTING) for name in names)
+
+
+def flink_table(node: Branch, file: str, hints: tuple[str, ...], name: str) -> Source | None:
+    """Return a table of Flink SQL over Kafka, also one without an option of a sink or a scan.
+
+    A table whose client has a group, and no option of a sink, is a source.
+    """
+    keys = [key for key, _ in node.entries]
+    if node.text("connector") not in _TABLES or not any(key.startswith(_OF_CLIENT) for key in keys):
+        return None
+    is_sink = any(key.startswith("sink.") for key in keys)
+    is_source = not is_sink and f"{_OF_CLIENT}group.id" in keys
+    values = values_of(((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf)), file)
+    more = (FLINK_SOURCE,) if is_source else ()
+    return Source(Place(file, node.line), values, name, Role.FLINK, hints=(*hints, *more), recognized_by="connector")

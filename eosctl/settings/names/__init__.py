@@ -1,0 +1,1 @@
+"""Which keys are settings, of whom, and in which spelling."""

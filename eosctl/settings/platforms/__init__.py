@@ -1,0 +1,1 @@
+"""What platforms start: workloads, how many processes each has, and the files and variables that they read."""

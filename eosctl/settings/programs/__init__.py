@@ -1,0 +1,1 @@
+"""What starts a program: command lines, scripts, units, and the environment."""

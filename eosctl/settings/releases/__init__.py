@@ -1,0 +1,1 @@
+"""Which release of Kafka or of a client is meant."""

@@ -1,0 +1,1 @@
+"""What a setting is given: sources, typed reading, durations, and references to other places."""

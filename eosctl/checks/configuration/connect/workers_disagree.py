@@ -10,6 +10,7 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
+_STORAGE: Final = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
 ORDER: Final = {"disabled": 0, "preparing": 1, "enabled": 2}
 
 
@@ -19,7 +20,7 @@ ORDER: Final = {"disabled": 0, "preparing": 1, "enabled": 2}
     Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.CONNECT_WORKER,),
-    reads=("exactly.once.source.support", "group.id"),
+    reads=("exactly.once.source.support", "group.id", *_STORAGE),
     references=("KIP-618",),
 )
 def workers_disagree(case: Case) -> Iterator[Problem]:
@@ -27,17 +28,20 @@ def workers_disagree(case: Case) -> Iterator[Problem]:
 
     What it checks:
         exactly.once.source.support of workers with the same group.id. A proper rollout mixes only disabled with
-        preparing, and preparing with enabled, never disabled with enabled.
+        preparing, and preparing with enabled, never disabled with enabled. Also workers with the same group.id and the
+        same brokers, none of whose internal topics is the same: these are two clusters.
 
     Why it matters for exactly-once:
         A worker without the support does not fence: as a zombie it can write to the config topic and run tasks
-        twice.
+        twice. Two clusters with one group.id are one group: its leader reads the connectors of one cluster only, and
+        the leaders fence each other, as connect-cluster-GROUP is the transactional id of both.
 
     Example:
         Two of three worker files were changed.
 
     Fix:
-        Set the same value everywhere: preparing in one rolling restart, enabled in the next.
+        Set the same value everywhere: preparing in one rolling restart, enabled in the next. Give each
+        cluster a group.id of its own.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -61,3 +65,24 @@ def workers_disagree(case: Case) -> Iterator[Problem]:
             impact="A worker without the support is not fenced as a zombie.",
             remedy="Set one value on all workers: preparing in one rolling restart, enabled in the next.",
         )
+    yield from _two_clusters(case)
+
+
+def _two_clusters(case: Case) -> Iterator[Problem]:
+    """Yield the workers with the group of another cluster, which has other topics on the same brokers."""
+    first: dict[tuple[str, str], tuple[Component, frozenset[str]]] = {}
+    for worker in case.deployment.of(Role.CONNECT_WORKER):
+        group = worker.value("group.id")
+        brokers = ",".join(sorted((worker.word("bootstrap.servers") or "").replace(" ", "").split(",")))
+        topics = frozenset(topic for name in _STORAGE if (topic := worker.word(name)))
+        if not group.word or not group.is_given or not brokers or len(topics) < len(_STORAGE) or worker.environment:
+            continue
+        other, others = first.setdefault((group.word, brokers), (worker, topics))
+        if topics.isdisjoint(others):
+            yield problem(
+                worker,
+                (group, other.value("group.id")),
+                f"{group.key}={group.word} is that of {other.value('group.id').place}, with other internal topics.",
+                impact="Both clusters are one group: connectors of one do not run, and the leaders fence each other.",
+                remedy="Give each cluster a group.id of its own.",
+            )

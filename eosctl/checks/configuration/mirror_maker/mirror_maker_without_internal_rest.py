@@ -51,7 +51,7 @@ def mirror_maker_without_internal_rest(case: Case) -> Iterator[Problem]:
         if enabled is not None and rest.flag is not True and rest.resolved:
             yield problem(
                 mirror,
-                (enabled, rest),
+                (rest, enabled) if rest.is_given else (enabled, rest),
                 "Exactly-once is enabled, dedicated.mode.enable.internal.rest is not.",
                 impact="With more than one node, tasks do not start.",
                 remedy="Set dedicated.mode.enable.internal.rest=true.",

@@ -174,6 +174,54 @@ def test_a_common_file_is_below_those_of_environments(
     assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-001"} == expected
 
 
+GO = """kafka:
+  client_id: tracker
+  net: {max_open_requests: 1}
+  producer: {required_acks: all, idempotent: true, retry: {max: 10}}
+  consumer: {group: tracker, offsets: {initial: oldest, auto_commit: {enable: false}}}
+"""
+GO_PROD = "kafka:\n  brokers: [k1:9092]\n  net:\n    max_open_requests: 5\n"
+GO_MOD = "module m\nrequire github.com/IBM/sarama v1.43.2\n"
+TOML = """[kafka.producer]
+"transactional.id" = "tracker-1"
+"acks" = "all"
+"""
+TOML_PROD = """[kafka.producer]
+"enable.idempotence" = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "prod", "expected"),
+    [
+        ("config.yaml", "config.prod.yaml", {("EOS-CFG-013", "config.prod.yaml", 4)}),
+        ("base.yaml", "production.yaml", {("EOS-CFG-013", "production.yaml", 4)}),
+        ("tracker.default.yaml", "tracker.live.yaml", {("EOS-CFG-013", "tracker.live.yaml", 4)}),
+        ("config.yaml", "other.prod.yaml", set()),
+        ("deployment.yaml", "config.prod.yaml", set()),
+    ],
+)
+def test_a_programs_environment_is_over_its_base(
+    tmp_path: Path, base: str, prod: str, expected: set[tuple[str, str, int]]
+) -> None:
+    files = {base: GO, prod: GO_PROD, "go.mod": GO_MOD}
+    assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-013"} == expected
+
+
+def test_an_environment_of_toml_is_over_its_base(tmp_path: Path) -> None:
+    files = {"settings.toml": TOML, "settings.production.toml": TOML_PROD}
+    assert ("EOS-CFG-010", "settings.production.toml", 2) in found(tmp_path, files)
+
+
+def test_a_manifest_is_not_over_another(tmp_path: Path) -> None:
+    topic = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata: {name: NAME}\nspec:\n  replicas: 3\n"
+    files = {
+        "topic.yaml": topic.replace("NAME", "a") + "  config: {min.insync.replicas: 1}\n",
+        "topic-prod.yaml": topic.replace("NAME", "b"),
+    }
+    assert {file for _, file, _ in found(tmp_path, files)} <= {"topic.yaml"}
+
+
 def test_the_environment_of_a_developer_is_information(tmp_path: Path) -> None:
     files = {
         "streams-common.properties": STREAMS + "state.dir=/var/lib/orders\n",

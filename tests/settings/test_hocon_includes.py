@@ -53,3 +53,23 @@ def test_an_included_file_is_below_the_file(
 def test_an_included_file_starts_nothing_by_itself(tmp_path: Path) -> None:
     files = {"application.conf": APPLICATION, "tuning.conf": TUNING.replace("90s", "1s")}
     assert not {one for one in found(tmp_path, files) if one[1] == "tuning.conf"}
+
+
+STREAM = """pekko.kafka.producer.kafka-clients { enable.idempotence = true }
+pekko.kafka.consumer.kafka-clients { group.id = meters, isolation.level = read_committed, enable.auto.commit = true }
+meters { transactional-id-prefix = "meters-"${?POD_NAME}, sink-topic = meter.sums }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (STREAM, {("EOS-CFG-021", "application.conf", 2)}),
+        (STREAM.replace("-prefix", ""), {("EOS-CFG-021", "application.conf", 2)}),
+        (STREAM.replace("transactional-id-prefix", "client"), set()),
+    ],
+)
+def test_an_own_id_is_that_of_the_streams_producer(
+    tmp_path: Path, text: str, expected: set[tuple[str, str, int]]
+) -> None:
+    assert found(tmp_path, {"application.conf": text}) == expected

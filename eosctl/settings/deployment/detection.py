@@ -12,6 +12,7 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.deployment.islands import sources_within
 from eosctl.settings.deployment.named_topics import with_named_topics
 from eosctl.settings.formats.tree import Branch, Node, flatten
+from eosctl.settings.frameworks.actor_streams import with_ids_of_streams
 from eosctl.settings.frameworks.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.frameworks.connectors import connector_role
 from eosctl.settings.frameworks.operators import SET_BY_NUMBER
@@ -84,6 +85,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     within = [*sources_within(document, file, (*_hints(file), kind)), *managed_clusters(document, file)]
     found = _with_misplaced(within, document, file)
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
+    parts = with_ids_of_streams(list(parts), document, file)
     parts = with_named_topics(_with_one_library(with_named_release(parts, document)), document, file)
     if not _is_of_one_cluster(document, file):
         return parts

@@ -21,6 +21,7 @@ from eosctl.settings.formats.logstash_file import PIPELINE
 from eosctl.settings.formats.sql_file import has_table
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks import framework_forms
+from eosctl.settings.frameworks.actor_streams import alpakka_client
 from eosctl.settings.frameworks.camel import CAMEL
 from eosctl.settings.frameworks.client_parts import are_clients_apart, has_own_properties, with_parts
 from eosctl.settings.frameworks.connectors import connector_of_chart
@@ -126,7 +127,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield topic
         return
     if (clients := node.branch("kafka-clients")) is not None:
-        yield from framework_forms.alpakka_client(node, clients, file, (*hints, key.lower()))
+        yield from alpakka_client(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
 

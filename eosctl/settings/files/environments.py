@@ -54,18 +54,27 @@ _LAYERS: Final = (
 )
 
 
+_APPSETTINGS: Final = next(one for one in _LAYERS if one.bases == ("appsettings.json",))
 _SPRINGS: Final = next(one for one in _LAYERS if one.dotted)
-_OF_APPLICATION: Final = re.compile(
-    r"(?P<name>[\w.]+(?:-[\w.]+)*)-(?:prod|production|preprod|live|stage|staging|stg|uat|qa|test|int|integration|perf|dev"
-    r"|development|local|docker|k8s|kubernetes|cloud|sandbox|demo|ci)\.(?:ya?ml|properties)"
+_ENVIRONMENTS: Final = (
+    "prod|production|preprod|live|stage|staging|stg|uat|qa|test|int|integration|perf|dev"
+    "|development|local|docker|k8s|kubernetes|cloud|sandbox|demo|ci"
 )
+_OF_APPLICATION: Final = re.compile(rf"(?P<name>[\w.]+(?:-[\w.]+)*)-(?:{_ENVIRONMENTS})\.(?:ya?ml|properties)")
 """What Spring's configuration server calls the files of one application: its name and a profile."""
 
 
 _COMMON: Final = ("common", "base", "default", "defaults", "shared")
 """What programs call the file below those of environments."""
-_IDS: Final = frozenset({"application.id", "group.id", "transactional.id"})
-"""What a program of Kafka is called in its file; without it no environment's file is whole."""
+_OF_PROGRAM: Final = re.compile(
+    r"(?:(?P<name>[\w.-]+?)(?P<mark>[-._]))??"
+    rf"(?:{_ENVIRONMENTS})(?P<ending>\.(?:ya?ml|properties|json5?|toml))"
+)
+"""What programs call the file of an environment: ``streams-prod.properties``, ``config.prod.yaml``, ``prod.toml``."""
+_IDS: Final = ("applicationid", "groupid", "transactionalid", "consumergroup")
+"""How the keys end that name a program of Kafka: an environment's file without one of the common file is a part."""
+_OF_OTHERS: Final = frozenset({"apiVersion", "kind", "services", "resource", "connector.class", "config"})
+"""What stands in resources and descriptions of other tools, which have layers of their own, and in connectors."""
 
 
 def is_values_of_chart(file: str) -> bool:
@@ -83,8 +92,8 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
     base = None if layers is None else _base_of(layers, Path(file))
     if base is None and (base := _base_of_config_server(Path(file), documents)) is not None:
         layers = _SPRINGS
-    if layers is None and (base := _common_of(Path(file), documents)) is not None:
-        layers = _SPRINGS
+    if base is None and (base := _common_of(Path(file), documents)) is not None:
+        layers = _SPRINGS if base.suffix == ".properties" else _APPSETTINGS
     if layers is None or base is None or not all(isinstance(document, Branch) for document in documents):
         return file, tuple(documents)
     try:
@@ -170,22 +179,36 @@ def _base_of_config_server(path: Path, documents: Sequence[Node]) -> Path | None
 def _common_of(path: Path, documents: Sequence[Node]) -> Path | None:
     """Return ``streams-common.properties`` for ``streams-prod.properties``, which a program reads one over the other.
 
-    A file without such a word is below that of an environment where this one lacks an id that the other has.
+    A file without such a word is below that of an environment where this one lacks an id that the other has, or most
+    keys of one without ids.
     """
-    found = _OF_APPLICATION.fullmatch(path.name)
-    if found is None or found["name"] == "application":
+    found = _OF_PROGRAM.fullmatch(path.name)
+    if found is None or found["name"] == "application" or any(map(_is_of_others, documents)):
         return None
-    bases = (path.parent / f"{found['name']}-{word}{path.suffix}" for word in _COMMON)
-    if (common := next((base for base in bases if base.is_file()), None)) is not None:
-        return common if holds_kafka(common) else None
-    plain = path.parent / f"{found['name']}{path.suffix}"
-    if not plain.is_file() or not holds_kafka(plain):
+    name, ending = found["name"], found["ending"]
+    bases = (f"{name}{found['mark']}{word}" if name else word for word in _COMMON)
+    if (
+        common := next((base for one in bases if (base := path.parent / f"{one}{ending}").is_file()), None)
+    ) is not None:
+        return common if holds_kafka(common) and holds_kafka(path) else None
+    plain = path.parent / f"{name}{ending}"
+    if not name or not plain.is_file() or not holds_kafka(plain) or not holds_kafka(path):
         return None
-    return plain if _ids_in(_parsed(plain)) - _ids_in(documents) else None
+    return plain if _is_part(_keys_in(documents), _keys_in(_parsed(plain))) else None
 
 
-def _ids_in(documents: Sequence[Node]) -> set[str]:
-    return {key for one in documents if isinstance(one, Branch) for key, _ in flatten(one) if key in _IDS}
+def _is_of_others(document: Node) -> bool:
+    return isinstance(document, Branch) and not _OF_OTHERS.isdisjoint(dict(document.entries))
+
+
+def _is_part(own: set[str], base: set[str]) -> bool:
+    """Return whether an environment's file has a part of what the file below it has, by their keys."""
+    ids = {key for key in base if relaxed(key).endswith(_IDS)}
+    return bool(ids - own) if ids else 2 * len(own & base) < len(base)
+
+
+def _keys_in(documents: Sequence[Node]) -> set[str]:
+    return {key for one in documents if isinstance(one, Branch) for key, _ in flatten(one)}
 
 
 def _parsed(path: Path) -> tuple[Node, ...]:

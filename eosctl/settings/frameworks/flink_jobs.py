@@ -17,6 +17,7 @@ from eosctl.knowledge.parameter_tables import java_names
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.frameworks.actor_streams import is_of_actors
 from eosctl.settings.names.spellings import setting_meant
 from eosctl.settings.values.durations import duration_ms
 from eosctl.settings.values.sources import Source, value_of
@@ -69,6 +70,8 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
     in_properties = _prefixed_sinks(document, file)
     sinks = in_properties or list(_sinks(document, (file,)))
     if not sinks or (not any(_is_flinks(one) for one in sinks) and not _has_flinks_words(document)):
+        return None
+    if is_of_actors(document) and all(_GUARANTEE not in _options(one.node) for one in sinks):
         return None
     inside = {id(found.node) for found in sinks}
     sources = _prefixed_sources(document, file, sinks) if in_properties else _sources(document, (file,), inside)

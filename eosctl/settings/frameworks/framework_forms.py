@@ -1,8 +1,8 @@
-"""Settings in the forms of frameworks: channels of MicroProfile, clients of Alpakka, a cluster's own file of Flink."""
+"""Settings in the forms of frameworks: channels of MicroProfile, a cluster's own file of Flink."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,10 +11,8 @@ from eosctl.model.deployment import Place, Role
 from eosctl.settings.formats.tree import Branch, Leaf, Node, flatten
 from eosctl.settings.frameworks.flink_jobs import FLINK_SOURCE
 from eosctl.settings.names.setting_names import CHANNEL, KAFKA_CONNECTORS
-from eosctl.settings.names.unread import unread
 from eosctl.settings.values.sources import Source, values_of
 
-ALPAKKA_INTERVAL: Final = "eos-commit-interval"
 _CHANNELS: Final = "mp.messaging."
 _OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
 """What MicroProfile's channels and Quarkus read."""
@@ -57,22 +55,6 @@ def _without(node: Branch, heads: tuple[str, ...]) -> Branch:
         inner = tuple(head.removeprefix(above) for head in heads if head.startswith(above))
         kept.append((name, _without(child, inner) if inner and isinstance(child, Branch) else child))
     return Branch(tuple(kept), node.line)
-
-
-def alpakka_client(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
-    given = dict(flatten(clients))
-    own = node.get(ALPAKKA_INTERVAL)
-    made: dict[str, str | None] = {}
-    if isinstance(own, Leaf):
-        given[ALPAKKA_INTERVAL] = own
-        made = {"enable.idempotence": "true"}  # Transactional.sink, which alone reads the interval, sets it
-    elif hints[-1].endswith("consumer"):
-        made = {"enable.auto.commit": "false"}  # reference.conf of Alpakka and Pekko
-    outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
-    if given:
-        left = unread(outside, lambda name: f"kafka-clients.{name}")
-        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, framework=made, unread=left)
 
 
 def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:

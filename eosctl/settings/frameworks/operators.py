@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.formats.tree import Branch, Leaf, flatten
 from eosctl.settings.frameworks.connectors import connector_role
+from eosctl.settings.names.unread import client_with, not_passed
 from eosctl.settings.programs.process_counts import COUNT
 from eosctl.settings.values.sources import Source, value_of, values_of
 
@@ -248,8 +249,17 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
         sources[0] = replace(sources[0], unread=lost)
     for cluster in clusters:
         config = cluster.branch("config")
-        if config is not None or cluster is target:
-            values = values_of(flatten(config), file) if config else {}
+        values = values_of(flatten(config), file) if config else {}
+        if connect is not None and cluster.text("alias") != connect and cluster is not target:
+            # MirrorConnectorConfig keeps the names of clients' connections only.
+            lost = not_passed(values, (), _of_mirrored_clients)
+            sources[:1] = [replace(one, unread=(*one.unread, *lost)) for one in sources[:1]]
+        elif config is not None or cluster is target:
             worker = replace(made, place=Place(file, (config or cluster).line), values=values, role=Role.CONNECT_WORKER)
             sources.append(replace(worker, label=cluster.text("alias") or name))
     return sources
+
+
+def _of_mirrored_clients(name: str) -> str:
+    """Return the key in a mirror's ``sourceConnector.config`` that hands a setting to its client."""
+    return f"source.consumer.{name}" if client_with(name) == "consumer" else f"producer.override.{name}"

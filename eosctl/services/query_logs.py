@@ -199,7 +199,7 @@ def _opened_here(folder: Path) -> Iterator[OpenedResult]:
     with duckdb.connect() as database:
         try:
             database.execute("SET TimeZone = 'UTC'")
-            _create_view(database, PUBLISHED, folder / table_path(PUBLISHED, ""))
+            files = list(_create_view(database, PUBLISHED, folder / table_path(PUBLISHED, "")))
             runs = database.execute("SELECT * FROM published ORDER BY published_at DESC LIMIT 1")
             names = [column[0] for column in runs.description or ()]
             row = runs.fetchone()
@@ -208,8 +208,8 @@ def _opened_here(folder: Path) -> Iterator[OpenedResult]:
             published = dict(zip(names, map(_plain, row), strict=True))
             for table in LOG_TABLES:
                 if table.name != PUBLISHED:
-                    _create_view(database, table.name, folder / table_path(table.name, published["run_id"]))
-            _confine(database, folder)
+                    files += _create_view(database, table.name, folder / table_path(table.name, published["run_id"]))
+            _confine(database, files)
         except duckdb.Error as error:
             raise _damaged(str(folder), str(error)) from error
 
@@ -236,9 +236,13 @@ def _only_reads(statement: Statement, query: str) -> bool:
     return statement.type in (StatementType.SELECT, StatementType.RELATION)
 
 
-def _confine(database: DuckDBPyConnection, folder: Path) -> None:
-    """Let queries read the result only: functions of DuckDB would read and write any file, and load extensions."""
-    database.execute("SET allowed_directories = [" + _text(f"{folder.resolve()}/") + ", " + _text(f"{folder}/") + "]")
+def _confine(database: DuckDBPyConnection, files: Sequence[str]) -> None:
+    """Let queries read the files of the tables only: functions of DuckDB would read and write any file.
+
+    DuckDB lets queries read its temporary directory, too, which is one of the working directory.
+    """
+    database.execute("SET temp_directory = ''")
+    database.execute("SET allowed_paths = [" + ", ".join(map(_text, files)) + "]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
 
@@ -251,8 +255,8 @@ def _not_a_query() -> UsageError:
     return UsageError("This is not a query.", "Only one statement that reads is run.", "Begin it with SELECT or WITH.")
 
 
-def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
-    """Create a view of a table, with times in UTC."""
+def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> Sequence[str]:
+    """Create a view of a table, with times in UTC; return the table's files."""
     if not folder.is_dir() and not table_named(name).is_later:
         raise _damaged(str(folder), "The table is missing.")
     columns = dict(columns_of(name))
@@ -271,6 +275,7 @@ def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
     shown = ", ".join(f'{value} AS "{column}"' for column, value in values.items())
     view = f"CREATE VIEW {name} AS SELECT {shown} {rows}"
     database.execute(view)
+    return files
 
 
 @contextmanager

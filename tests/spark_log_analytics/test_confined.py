@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,67 @@ def test_nothing_else_is_read_or_started(spark: Any, query: str, tmp_path: Path)
     with pytest.raises((NotConfinedError, *job_errors())):
         ask(spark, query.format(secret=secret, out=out, many=MANY_FIELDS))
     assert not out.exists()
+
+
+CATALOG = ("cards", "default.cards", "spark_catalog.default.cards", "numbers", "global_temp.shared")
+
+
+@pytest.fixture(scope="module")
+def catalog(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give the session's catalog a table and a view, and another session a view, as platforms have them."""
+    spark.sql(f"CREATE TABLE cards USING parquet LOCATION '{tmp_path_factory.mktemp('cards')}' AS SELECT 7 number")
+    spark.sql("CREATE VIEW numbers AS SELECT number FROM cards")
+    spark.createDataFrame([(7,)], "number int").createOrReplaceGlobalTempView("shared")
+    yield
+    spark.catalog.dropGlobalTempView("shared")
+    spark.sql("DROP VIEW numbers")
+    spark.sql("DROP TABLE cards")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM {}",
+        "SELECT * FROM {} AS seen",
+        "TABLE {}",
+        "FROM {} SELECT number",
+        "SELECT (SELECT max(number) FROM {}) AS most",
+        "WITH seen AS (SELECT * FROM {}) SELECT 1 AS one",
+        "SELECT x FROM seen WHERE x IN (SELECT number FROM {})",
+        "SELECT x FROM seen, LATERAL (SELECT number FROM {} WHERE number > x)",
+        "EXPLAIN SELECT * FROM {}",
+        "DESCRIBE {}",
+        "DESC TABLE EXTENDED {}",
+        "SHOW COLUMNS IN {}",
+    ],
+)
+def test_tables_of_a_catalog_are_not_read(spark: Any, catalog: None, query: str) -> None:
+    from spark_log_analytics.confined import NotConfinedError
+    from spark_log_analytics.outcome import job_errors
+
+    for table in CATALOG:
+        with pytest.raises((NotConfinedError, *job_errors())):
+            ask(spark, query.format(table))
+
+
+def test_tables_of_a_catalog_are_not_listed(spark: Any, catalog: None) -> None:
+    listed = ask(spark, "SHOW TABLES") + ask(spark, "SHOW VIEWS")
+    names = {value for row in listed for value in row.values()}
+    assert "seen" in names
+    assert not names & {"cards", "numbers"}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("WITH cards AS (SELECT 1 x) SELECT * FROM cards", [{"x": 1}]),
+        ("SELECT x FROM seen AS `default.cards` WHERE x = 1", [{"x": 1}]),
+        ("SELECT id AS x FROM range(2)", [{"x": 0}, {"x": 1}]),
+        ("SELECT x FROM EXPLODE(array(1, 2)) AS t(x)", [{"x": 1}, {"x": 2}]),
+    ],
+)
+def test_names_in_a_query_are_allowed(spark: Any, catalog: None, query: str, expected: list[dict[str, Any]]) -> None:
+    assert ask(spark, query) == expected
 
 
 @pytest.mark.parametrize("text", ["${env:HOME}", "${system:user.home}", "${spark.app.id}"])

@@ -19,6 +19,7 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from eosctl.checks.broker.broker_unreachable import broker_unreachable
 from eosctl.checks.security.certificate_expires_soon import certificate_expires_soon
+from eosctl.errors import ExitCode
 from eosctl.lab.apache.java import MIB, prepare_runtime
 from eosctl.lab.apache.node import KafkaNode
 from eosctl.lab.apache.nodes import random_cluster_id
@@ -117,8 +118,19 @@ def test_an_expired_certificate_is_the_cause(cluster: TlsCluster, own_home: Path
     assert {gap["next_step"] for gap in gaps} == {"Renew the broker's certificate."}
 
 
-@pytest.mark.parametrize("command", [("group", "lag"), ("timeline",), ("txn", "hanging"), ("top", "--count", "1")])
-def test_the_other_brokers_are_read(cluster: TlsCluster, own_home: Path, command: tuple[str, ...]) -> None:
+# A live view shows its gaps in its last line only, so it ends with them, too.
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (("group", "lag"), ExitCode.DONE),
+        (("timeline",), ExitCode.DONE),
+        (("txn", "hanging"), ExitCode.DONE),
+        (("top", "--count", "1"), ExitCode.INCOMPLETE),
+    ],
+)
+def test_the_other_brokers_are_read(
+    cluster: TlsCluster, own_home: Path, command: tuple[str, ...], code: ExitCode
+) -> None:
     done = eosctl(*command, "-b", cluster.bootstrap, "--command-config", cluster.config)
-    assert done.code == 0, done.err
+    assert done.code is code, done.err
     assert "certificate has expired" in done.out or "broker 1 not-authenticated" in done.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
 
@@ -21,8 +22,9 @@ from eosctl.wire.messages.describe_producers import DescribeProducersRequest, To
 from tests.apache.conftest import KafkaTool
 
 RECORDS, RATE, PARTITIONS = 3_000, 1_000, 30
-#: Where a transaction begins between two choices of a partition is chance.
 TOLERANCE = 0.25
+#: Where a transaction begins between two choices of a partition is chance; on a busy machine, transactions are few.
+CHANCE = 3.0
 
 
 async def create_topic(bootstrap: str, topic: str) -> None:
@@ -64,4 +66,5 @@ applications:
   one: {{kind: producer, producers: 1, transactions: {transactions / (RECORDS / RATE)}/s, writes: {{keyless: auto}}}}
 """
     (one,) = plan_capacity(parse_workload(text, "keyless.yaml")).applications
-    assert one.data_partitions * transactions == pytest.approx(markers, rel=TOLERANCE)
+    deviation = CHANCE * math.sqrt(transactions)
+    assert one.data_partitions * transactions == pytest.approx(markers, rel=TOLERANCE, abs=deviation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from pathlib import Path
 from typing import Final
@@ -13,7 +12,6 @@ from eosctl.errors import ExitCode
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from tests.apache.test_authorization import LOGIN, PASSWORDS, guarded_broker
-from tests.apache.test_healthy_releases import ALL
 from tests.commands.conftest import eosctl, own_home, run_scenario
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.sandbox.security.own_rights import RULES, SETTINGS, grant, names_right, run_doctor, use_everything
@@ -58,7 +56,7 @@ def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path, own_h
     assert found["subject"]["principal"] == "User:alice"
 
 
-@pytest.mark.skipif(not os.environ.get(ALL), reason="played by make prove incidents")
+@pytest.mark.long
 @pytest.mark.parametrize("version", MARKERS)
 def test_markers_need_the_right_of_their_release(version: str, tmp_path: Path, own_home: Path) -> None:
     alice = client_settings(tmp_path, "alice")

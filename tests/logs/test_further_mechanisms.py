@@ -113,6 +113,25 @@ def test_a_part_of_a_long_fault_keeps_its_evidence(tmp_path: Path) -> None:
     assert [one.kind for one in incidents] == ["internal_topic_not_created"]
 
 
+REFUSED = (
+    "[2025-03-04 10:00:01,{}] WARN Auto topic creation failed for __transaction_state with error '{}' "
+    "(kafka.server.DefaultAutoTopicCreationManager)\n"
+)
+
+
+@pytest.mark.parametrize("error", ["TOPIC_ALREADY_EXISTS': Topic '__transaction_state' already exists.", "NONE': "])
+def test_a_topic_that_exists_already_is_not_missing(error: str, tmp_path: Path) -> None:
+    assert judge(tmp_path, {"server.log": REFUSED.format("100", error)}) == []
+
+
+@pytest.mark.parametrize("error", ["POLICY_VIOLATION", "TOPIC_AUTHORIZATION_FAILED", "INVALID_CONFIG"])
+def test_a_refused_internal_topic_names_the_error(error: str, tmp_path: Path) -> None:
+    log = "".join(REFUSED.format(millis, f"{error}': A rule.") for millis in ("100", "600"))
+    (one,) = judge(tmp_path, {"server.log": log})
+    assert (one.kind, one.root_cause) == ("internal_topic_not_created", "refused-by-the-controller")
+    assert f"__transaction_state for a broker ({error})" in one.explanation
+
+
 SHRUNK = (
     "[2024-12-01 18:49:19,001] INFO [Partition bills-{} broker=1] Shrinking ISR from 1,2 to 1. Leader: (highWatermark: "
     "4, endOffset: 5). Out of sync replicas: (brokerId: 2, endOffset: 4) (kafka.cluster.Partition)\n"

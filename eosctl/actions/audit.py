@@ -17,6 +17,7 @@ from eosctl.errors import EosctlError
 
 _ACTIONS: Final = {
     State.PLANNED: "planned",
+    State.DECLINED: "declined",
     State.BEGUN: "begun",
     State.VERIFIED: "done",
     State.FAILED: "failed",
@@ -103,7 +104,7 @@ def _user_name(uid: int | None) -> str:
 
 
 class AuditLog(NamedTuple):
-    """Records the attempts of a command: `NAME planned`, `NAME begun`, and the result, or `NAME refused`."""
+    """Records attempts: `NAME planned`, then `NAME declined`, or `NAME begun` and the result; or `NAME refused`."""
 
     path: Path
     now_ms: Callable[[], int]

@@ -30,7 +30,7 @@ class State(StrEnum):
 
     Attributes:
         PLANNED: A plan was made from the first reading.
-        DECLINED: It was not confirmed, or it was a dry run. Final: nothing was sent.
+        DECLINED: It was not confirmed, or it was a dry run. Final: nothing was sent, and that is on record.
         CONFIRMED: The user passed `--yes`, or typed the target.
         REREAD: A second reading gives the same plan.
         BEGUN: The audit file contains that the request is about to be sent.
@@ -181,7 +181,7 @@ class Port(Protocol[P, R]):
     def record(self, attempt: Attempt[P, R]) -> None:
         """Record the attempt before it continues.
 
-        Called in the states PLANNED and BEGUN, and in VERIFIED, FAILED, or INTERRUPTED.
+        Called in the states PLANNED and DECLINED or BEGUN, and in VERIFIED, FAILED, or INTERRUPTED.
 
         Raises:
             EosctlError: The record cannot be written.
@@ -204,11 +204,19 @@ async def carry_out(
         TimeoutError: The action took longer than `timeout_s`.
         EosctlError: The cluster or the audit file failed. After the request, the failure is in the audit file, or the
             message states that it is not.
+        KeyboardInterrupt: The user pressed Ctrl-C instead of confirming, which declines.
     """
     attempt: Attempt[P, R] = Attempt(await port.plan())
     port.record(attempt)
-    if not await port.confirm(attempt.plan):
-        return attempt.to(State.DECLINED)
+    try:
+        is_confirmed = await port.confirm(attempt.plan)
+    except KeyboardInterrupt as error:
+        port.record(replace(attempt.to(State.DECLINED), error=error))
+        raise
+    if not is_confirmed:
+        attempt = attempt.to(State.DECLINED)
+        port.record(attempt)
+        return attempt
     attempt = attempt.to(State.CONFIRMED)
     again = await port.plan_again()
     if action.identity(again) != action.identity(attempt.plan):

@@ -6,12 +6,21 @@ import os
 import signal
 import sys
 
+from eosctl.command_line.invocation import note
 from eosctl.render.escaping import lines_text, utf8_text
 
 
 def can_ask() -> bool:
     """Return whether a person can answer: both streams are terminals, and no pipeline runs the program."""
     return sys.stdin.isatty() and sys.stderr.isatty() and not os.environ.get("CI")
+
+
+def is_typed(expected: str, question: str, *, page: str = "") -> bool:
+    """Ask for a text, as `read_line` does, and return whether exactly that was typed; a remark follows another text."""
+    typed = read_line(question, page=page)
+    if typed not in ("", expected):
+        note(f"{typed!r} was typed, not {expected!r}")
+    return typed == expected
 
 
 def read_line(prompt: str, *, page: str = "") -> str:

@@ -35,10 +35,14 @@ def with_connection(error: EosctlError, typed: Mapping[str, str]) -> EosctlError
     >>> with_connection(failed, {"-b": "kafka:9092"}).next_step
     'Run eosctl txn list -b kafka:9092.'
     """
-    if typed:
-        words = " ".join(f"{option} {shlex.quote(value)}" for option, value in typed.items())
-        error.next_step = _COMMAND.sub(lambda found: _completed(found, words), error.next_step)
+    error.next_step = connected(error.next_step, typed)
     return error
+
+
+def connected(text: str, typed: Mapping[str, str]) -> str:
+    """Return a text whose commands have the options that name the cluster."""
+    words = " ".join(f"{option} {shlex.quote(value)}" for option, value in typed.items())
+    return _COMMAND.sub(lambda found: _completed(found, words), text) if words else text
 
 
 def _completed(found: re.Match[str], words: str) -> str:

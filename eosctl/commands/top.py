@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.command_line.incomplete import end_reading
 from eosctl.command_line.invocation import Invocation, note, write_error, write_result
+from eosctl.command_line.next_command import connected, with_connection
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     ClusterOptions,
@@ -20,10 +23,13 @@ from eosctl.commands.options import (
     check_format,
     duration_option,
 )
+from eosctl.errors import EosctlError
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
+from eosctl.model.reference import Explanation
 from eosctl.model.transaction_life import WatchedTransaction
 from eosctl.render.formats import OutputFormat
 from eosctl.render.live import frames, row_count
+from eosctl.render.page import Style
 from eosctl.render.reference import render_explanations
 from eosctl.render.top.board import HEAD_LINES, ROWS_WITHOUT_TERMINAL, Confirm, render_board
 from eosctl.render.transactions.plan import before_question, render_marker
@@ -68,8 +74,8 @@ def top(
         silent = Callbacks(invocation.now_ms)
         watch = partial(watch_transactions.keep_watching, request, callbacks=silent)
         terms = change_transaction.Terms(cluster.connection, second_look_after_ms=second_look_after)
-        abort = None if read_only else partial(_abort, terms, silent)
-        TopApp(TopActions(watch, abort, _explain, invocation.now_ms)).run()
+        abort = None if read_only else partial(_abort, terms, silent, invocation.cluster)
+        TopApp(TopActions(watch, abort, partial(_explain, invocation.cluster), invocation.now_ms)).show()
         return
     if not is_plain:
         note("Textual is not installed, so no keys work. Install it with: pip install 'eosctl[top]'")
@@ -86,23 +92,38 @@ def top(
     end_reading(last.gaps)
 
 
-def _explain(check_id: str) -> str:
+def _explain(typed: Mapping[str, str], check_id: str, style: Style) -> str:
     found = answer(check_id)
-    return render_explanations(found.explanations, found.pasted.values)
+
+    def here(one: Explanation) -> Explanation:
+        steps = tuple(connected(step, typed) for step in one.entry.next_steps)
+        return replace(one, entry=replace(one.entry, next_steps=steps))
+
+    return render_explanations([here(one) for one in found.explanations], found.pasted.values, style)
 
 
-def _abort(terms: change_transaction.Terms, callbacks: Callbacks, one: WatchedTransaction, confirm: Confirm) -> str:
+def _abort(
+    terms: change_transaction.Terms,
+    callbacks: Callbacks,
+    typed: Mapping[str, str],
+    one: WatchedTransaction,
+    confirm: Confirm,
+    style: Style,
+) -> str:
     """Carry out `txn abort` for a row, with the view as its dialog."""
     (where, *_), now_ms = one.partitions, callbacks.now_ms()
 
     def shown(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None) -> str:
-        text = render_marker("txn abort", plan, official, outcome, now_ms, OutputFormat.TABLE)
+        text = render_marker("txn abort", plan, official, outcome, now_ms, OutputFormat.TABLE, style)
         return before_question(text)
 
-    changed = change_transaction.abort_transaction(
-        change_transaction.target_of(where.topic, where.partition, one.producer_id, one.first_offset),
-        terms,
-        change_transaction.Dialog(lambda plan, official, target: confirm(shown(plan, official, None), target)),
-        callbacks,
-    )
+    try:
+        changed = change_transaction.abort_transaction(
+            change_transaction.target_of(where.topic, where.partition, one.producer_id, one.first_offset),
+            terms,
+            change_transaction.Dialog(lambda plan, official, target: confirm(shown(plan, official, None), target)),
+            callbacks,
+        )
+    except EosctlError as error:
+        raise with_connection(error, typed) from None
     return shown(changed.plan, changed.official, changed.outcome)

@@ -100,6 +100,8 @@ class ActionPort:
             case State.PLANNED:
                 self._walk.write("planned", step.id, change=step.run, summary=summary)
                 self._walk.show(step, summary)
+            case State.DECLINED:  # A dry run; its journal has the plan.
+                pass
             case State.BEGUN:
                 self._audit("begun", summary)
                 self._walk.write("acting", step.id, change=step.run, summary=summary)

@@ -241,10 +241,20 @@ class Run:
         if self._journal is None:
             self.scene.show(StepReport(step.id, "confirm", question, f"type: {expected}"))
             return following
-        if not await self.scene.confirm(question, expected):
+        try:
+            is_confirmed = await self.scene.confirm(question, expected)
+        except KeyboardInterrupt:
+            self._decline(step, question)
+            raise
+        if not is_confirmed:
+            self._decline(step, question)
             return self._stopped(step, f"It was not confirmed with {expected!r}.")
         self.write("confirmed", step.id, expected=expected)
         return following
+
+    def _decline(self, step: Confirm, question: str) -> None:
+        details: dict[str, Value] = {"runbook": self.book.id, "step": step.id, "summary": question}
+        self.scene.audit(f"runbook {self.book.id} declined", self.cluster_id, details)
 
     async def prepare(self, step: Action) -> object:
         """Plan the change of a step, within the step's time."""

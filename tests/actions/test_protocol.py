@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -207,7 +208,7 @@ def test_an_attempt_that_goes_well() -> None:
     [
         (World(failing={Step.PLAN: FAILURES["a refusal"]}), Step.PLAN),
         (World(failing={Step.RECORD_PLAN: FAILURES["the cluster"]}), Step.RECORD_PLAN),
-        (World(confirmed=False), Step.CONFIRM),
+        (World(confirmed=False), Step.RECORD_END),
         (World(failing={Step.CONFIRM: FAILURES["bad usage"]}), Step.CONFIRM),
         (World(changed=True), Step.PLAN_AGAIN),
         (World(failing={Step.PLAN_AGAIN: FAILURES["a refusal"]}), Step.PLAN_AGAIN),
@@ -218,6 +219,15 @@ def test_what_is_refused_declined_or_unrecordable_sends_nothing(world: World, la
     attempt_in(world)
     assert world.calls[-1] is last
     assert world.sent is None
+
+
+@pytest.mark.parametrize("answer", ["no", "Ctrl-C"])
+def test_a_declined_question_is_recorded(answer: str) -> None:
+    world = World(confirmed=False) if answer == "no" else World(failing={Step.CONFIRM: KeyboardInterrupt()})
+    action = Action(lambda plan: plan.subject, world.send)
+    with pytest.raises(KeyboardInterrupt) if answer == "Ctrl-C" else nullcontext():
+        asyncio.run(carry_out(action, None, Port(world)))
+    assert (world.lines, world.sent) == ([State.PLANNED, State.DECLINED], None)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_diagnose_abort_verify(broken: Broken, own_home: Path) -> None:
     assert (item["carried_out"], item["verified"]) == (True, True)
     assert item["last_stable_offset_before"] == broken.hanging.first_offset
     assert item["last_stable_offset_after"] > broken.hanging.high_watermark
-    assert audit(own_home) == ["txn abort planned", "txn abort planned", "txn abort begun", "txn abort done"]
+    assert audit(own_home) == [f"txn abort {step}" for step in ("planned", "declined", "planned", "begun", "done")]
 
     assert eosctl("txn", "hanging", "-b", bootstrap).code == 0
     again = eosctl("doctor", "-b", bootstrap, "-o", "json", "--fail-on", "critical")

@@ -11,7 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.errors import EosctlError
+from eosctl.model.transaction import TopicPartition
 from eosctl.model.transaction_life import Moment, WatchedTransaction
+from eosctl.render.page import Style
 from eosctl.render.top.board import Confirm
 from tests.render.test_top_board import HANGING, MOMENT, OPEN, UNREAD
 
@@ -32,6 +34,7 @@ class World:
         self.readings = readings
         self.aborted: list[str] = []
         self.ended = Event()
+        self.declined = Event()
         self.asked = 0
         self.now_ms = MOMENT.at_ms + 12_000
 
@@ -46,15 +49,16 @@ class World:
             self.asked += 1
         self.ended.set()
 
-    def abort(self, one: WatchedTransaction, confirm: Confirm) -> str:
+    def abort(self, one: WatchedTransaction, confirm: Confirm, style: Style) -> str:
         if not confirm(f"PLAN {one.partitions[0]}", "orders-2"):
+            self.declined.set()
             return "Nothing was changed."
         self.aborted.append(str(one.partitions[0]))
         return "DONE"
 
     def app(self, *, read_only: bool = False) -> TopApp:
         abort = None if read_only else self.abort
-        return TopApp(TopActions(self.watch, abort, lambda check_id: f"About {check_id}", lambda: self.now_ms))
+        return TopApp(TopActions(self.watch, abort, lambda check_id, style: f"About {check_id}", lambda: self.now_ms))
 
 
 def play(app: TopApp, steps: Callable[[Any], Any], width: int = 80) -> None:
@@ -114,13 +118,19 @@ def test_an_abort_needs_its_partition_typed() -> None:
         assert shown(app) == "PLAN orders-2"
 
     async def steps(pilot: Any) -> None:
-        for answer, result in ((("y", "enter"), "Nothing was changed."), (("escape",), "Nothing was changed.")):
+        for answer in (("enter",), ("escape",), ("y", "enter", "escape")):
             await planned(pilot)
             await pilot.press(*answer)
             await until(pilot, lambda: isinstance(app.screen, TextScreen))
-            assert shown(app) == result
+            assert shown(app) == "Nothing was changed."
             await pilot.press("escape")
         assert world.aborted == []
+        await planned(pilot)
+        await pilot.press("y", "enter")
+        assert str(app.screen.query_one("#question", Static).content).startswith("y is not orders-2. Type orders-2")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await pilot.press("escape")
         await planned(pilot)
         await pilot.press(*"orders-2", "enter")
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
@@ -180,12 +190,39 @@ def test_rows_keep_the_cursor_and_take_new_values() -> None:
 
 @pytest.mark.parametrize(("width", "columns"), [(80, 6), (160, 9)])
 def test_columns_fit_the_width(width: int, columns: int) -> None:
-    app = World(MOMENT).app()
+    places = tuple(TopicPartition(f"payments.settled.eu-{number}", 12) for number in range(4))
+    one = replace(OPEN, transactional_id="payments-" + "x" * 40, partitions=places, groups=("billing", "audit"))
+    app = World(replace(MOMENT, transactions=(HANGING, one))).app()
 
     async def steps(pilot: Any) -> None:
-        assert len(app.query_one(Rows).columns) == columns
+        table = app.query_one(Rows)
+        await pilot.pause()
+        assert len(table.columns) == columns
+        title, first, second = (table.render_line(y).text for y in range(3))
+        assert title.split() == list(table.columns)
+        assert "billing" in first
+        assert second.count("…") == 2
+        assert "3  " in second
 
     play(app, steps, width)
+
+
+@pytest.mark.parametrize("keys", [(), ("enter",), ("slash",), ("a",)], ids=["rows", "a page", "filter", "question"])
+def test_the_first_interrupt_ends_every_screen(keys: tuple[str, ...]) -> None:
+    world = World(MOMENT)
+    app = world.app()
+
+    async def steps(pilot: Any) -> None:
+        await pilot.press(*keys)
+        if keys == ("a",):
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: not app.is_running)
+
+    play(app, steps)
+    assert (app.is_interrupted, world.aborted) == (True, [])
+    assert world.ended.wait(60)
+    assert keys != ("a",) or world.declined.wait(60)
 
 
 def test_the_age_of_the_rows_is_always_shown() -> None:

@@ -279,6 +279,22 @@ def test_a_denied_verification_leaves_the_change_on_record(tmp_path: Path) -> No
     on_virtual_time(change, tmp_path / "cluster")
 
 
+def test_an_interrupted_question_changes_nothing_and_is_audited(tmp_path: Path) -> None:
+    async def interrupt(scene: LiveScene) -> None:
+        raise KeyboardInterrupt
+
+    async def change(cluster: RehearsalCluster) -> None:
+        await hang(cluster)
+        with pytest.raises(KeyboardInterrupt):
+            await walk(cluster, "interrupted", meanwhile=interrupt)
+        assert [json.loads(line)["action"] for line in audit_file().read_text().splitlines()] == [
+            "runbook hanging-transaction declined"
+        ]
+        assert read_journal(journal_path("interrupted"))[-1].event == "begun"
+
+    on_virtual_time(change, tmp_path / "cluster")
+
+
 def test_two_runs_on_one_cluster_are_refused() -> None:
     with only_run("abc", "first"):
         with only_run("other", "second"):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.confirmation import read_line
 from eosctl.command_line.invocation import write_file, write_result
 from eosctl.errors import UsageError
 from eosctl.model.workload import ApplicationKind
@@ -63,7 +64,9 @@ def init_workload(
 def _ask(question: str, given: str | None, option: str) -> str:
     if given is not None:
         return given
-    if not sys.stdin.isatty():
-        raise UsageError(f"{option} is missing.", "Standard input is not a terminal.", f"Give {option}.")
-    answer: str = typer.prompt(question, err=True)
+    is_terminal = sys.stdin.isatty()
+    answer = read_line(f"{question}: ") if is_terminal else ""
+    if not answer:
+        why = "Nothing was typed." if is_terminal else "Standard input is not a terminal."
+        raise UsageError(f"{option} is missing.", why, f"Give {option}.")
     return answer

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.command_line.confirmation import can_ask, read_line
+from eosctl.command_line.confirmation import can_ask, is_typed
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.command_line.option_groups import options
 from eosctl.commands.options import ConnectionOptions, ResultOptions, SecondLookAfter
@@ -55,7 +55,7 @@ def _confirm(question: str, expected: str) -> bool:
     if not can_ask():
         note(f"{question}\nstandard input is not a terminal; to confirm, add: --confirm {expected!r}")
         return False
-    return read_line(f"\n{question}\nType {expected} to continue, or press Enter to cancel: ") == expected
+    return is_typed(expected, f"\n{question}\nType {expected} to continue, or press Enter to cancel: ")
 
 
 def _show(text: str) -> None:

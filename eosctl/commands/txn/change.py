@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple, NoReturn, TypeVar
 
 import typer
 
-from eosctl.command_line.confirmation import can_ask, read_line
+from eosctl.command_line.confirmation import can_ask, is_typed
 from eosctl.command_line.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import callbacks
@@ -157,7 +157,7 @@ def _carry_out(
             return False
         text = render(plan, official, None, invocation.now_ms(), OutputFormat.TABLE, invocation.style())
         prompt = f"Type {target} to carry it out, or press Enter to leave it: "
-        return read_line(prompt, page=before_question(text)) == target
+        return is_typed(target, prompt, page=before_question(text))
 
     def keep(path: Path, command: str) -> None:
         write_file(f"#!/bin/sh\n# eosctl txn\n{command}\n", path)

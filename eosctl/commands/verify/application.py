@@ -8,7 +8,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 from msgspec.structs import replace
 
-from eosctl.command_line.confirmation import can_ask, read_line
+from eosctl.command_line.confirmation import can_ask, is_typed
 from eosctl.command_line.invocation import Invocation, note
 from eosctl.command_line.option_groups import options
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
@@ -86,7 +86,7 @@ class ConsentOptions(NamedTuple):
         if not can_ask():
             note("nothing was written; to do it, add: --yes")
             return False
-        return read_line(f"\nType {announced.topic} to write them, or press Enter to leave it: ") == announced.topic
+        return is_typed(announced.topic, f"\nType {announced.topic} to write them, or press Enter to leave it: ")
 
 
 class TestOptions(NamedTuple):

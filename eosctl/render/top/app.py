@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
@@ -18,6 +19,7 @@ from textual.widgets import Footer, Input, Static
 from eosctl.errors import EosctlError
 from eosctl.model.transaction_life import Moment, WatchedTransaction
 from eosctl.render.escaping import visible
+from eosctl.render.page import Style
 from eosctl.render.top.board import (
     CHECK_OF,
     WIDE_FROM,
@@ -33,6 +35,8 @@ from eosctl.render.top.board import (
 from eosctl.render.top.rows import Rows
 
 AGE_S: Final = 2.0
+#: Columns of a page's border, its padding, and a scrollbar.
+PAGE_MARGIN: Final = 6
 
 
 class TopActions(NamedTuple):
@@ -48,8 +52,8 @@ class TopActions(NamedTuple):
     """
 
     watch: Callable[[Callable[[Moment], None], Callable[[EosctlError], None], threading.Event, threading.Event], None]
-    abort: Callable[[WatchedTransaction, Confirm], str] | None
-    explain: Callable[[str], str]
+    abort: Callable[[WatchedTransaction, Confirm, Style], str] | None
+    explain: Callable[[str, Style], str]
     now_ms: Callable[[], int]
 
 
@@ -90,7 +94,7 @@ class ConfirmScreen(ModalScreen[str]):
         """Show the plan above an input line."""
         with VerticalScroll(classes="page"):
             yield Static(Text(self.plan), id="text")
-        yield Static(Text(f"Type {self.target} to carry it out, or press Escape to leave it:"))
+        yield Static(Text(f"Type {self.target} to carry it out, or press Escape to leave it:"), id="question")
         yield Input(id="answer")
         yield Footer()
 
@@ -99,8 +103,14 @@ class ConfirmScreen(ModalScreen[str]):
         self.query_one("#answer", Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with the typed text."""
-        self.dismiss(event.value.strip())
+        """Answer with the typed target, or with nothing; ask again after any other text."""
+        typed = event.value.strip()
+        if typed in ("", self.target):
+            self.dismiss(typed)
+            return
+        question = f"{visible(typed)} is not {self.target}. Type {self.target}, or press Escape to leave it:"
+        self.query_one("#question", Static).update(Text(question))
+        event.input.value = ""
 
     def action_leave(self) -> None:
         """Answer with nothing."""
@@ -129,6 +139,8 @@ class TopApp(App[None]):
         Binding("r", "read", "Read now"),
         Binding("escape", "clear_filter", "All rows", show=False),
         Binding("q", "quit", "Quit"),
+        # Textual copies with it, or asks for another key.
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
     ]
 
     def __init__(self, actions: TopActions) -> None:
@@ -138,9 +150,10 @@ class TopApp(App[None]):
         self._board: Board | None = None
         self._wanted = ""
         self._failure = ""
+        self.is_interrupted = False
         self._stop = threading.Event()
         self._again = threading.Event()
-        self._aborts = threading.Lock()
+        self._abort_thread: threading.Thread | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out header, gaps, rows, filter, and keys."""
@@ -151,6 +164,23 @@ class TopApp(App[None]):
         yield Rows(id="rows")
         yield Input(placeholder="filter: id, partition, group, status", id="filter")
         yield Footer()
+
+    def show(self) -> None:
+        """Show the view until the user leaves it, and wait for an abort that has begun.
+
+        Raises:
+            KeyboardInterrupt: The user pressed Ctrl-C.
+        """
+        self.run()
+        if self._abort_thread is not None:
+            self._abort_thread.join()
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+
+    def action_interrupt(self) -> None:
+        """Leave the view as interrupted."""
+        self.is_interrupted = True
+        self.exit()
 
     def on_mount(self) -> None:
         """Begin to read; the thread ends with the program."""
@@ -237,15 +267,22 @@ class TopApp(App[None]):
     def action_describe(self) -> None:
         """Show the details of the selected transaction."""
         if (one := self._selected()) is not None:
-            self.push_screen(TextScreen(details(one)))
+            self.push_screen(TextScreen(self._details(one)))
 
     def action_explain(self) -> None:
         """Explain the verdict on the selected transaction."""
         if (one := self._selected()) is None:
             return
         check_id = CHECK_OF.get(one.status)
-        text = details(one) if check_id is None else self._actions.explain(check_id)
+        text = self._details(one) if check_id is None else self._actions.explain(check_id, self._style)
         self.push_screen(TextScreen(text))
+
+    @property
+    def _style(self) -> Style:
+        return Style(width=int(self.size.width) - PAGE_MARGIN)
+
+    def _details(self, one: WatchedTransaction) -> str:
+        return details(one, self._style)
 
     def action_abort(self) -> None:
         """Plan the abort of the selected transaction; nothing is written without its confirmation."""
@@ -255,17 +292,25 @@ class TopApp(App[None]):
             self.push_screen(TextScreen("This view is read-only: it was started with --read-only."))
         elif not one.is_hanging:
             self.push_screen(TextScreen(f"Only a hanging transaction can be aborted; this one is {one.status}."))
-        elif self._aborts.acquire(blocking=False):
-            threading.Thread(target=self._abort, args=(self._actions.abort, one), daemon=True).start()
+        elif self._abort_thread is None or not self._abort_thread.is_alive():
+            self._abort_thread = threading.Thread(target=self._abort, args=(self._actions.abort, one), daemon=True)
+            self._abort_thread.start()
 
-    def _abort(self, abort: Callable[[WatchedTransaction, Confirm], str], one: WatchedTransaction) -> None:
+    def _abort(self, abort: Callable[[WatchedTransaction, Confirm, Style], str], one: WatchedTransaction) -> None:
         try:
-            text = abort(one, lambda plan, target: bool(self.call_from_thread(self._confirm, plan, target)))
+            text = abort(one, self._ask, self._style)
         except EosctlError as error:
             text = "\n".join(filter(None, (error.what, error.why, error.next_step)))
-        finally:
-            self._aborts.release()
         self._hand_over(lambda shown: self.push_screen(TextScreen(str(shown))) and None, text)
+
+    def _ask(self, plan: str, target: str) -> bool:
+        """Return whether the target was typed; leaving the view declines."""
+        try:
+            return not self._stop.is_set() and bool(self.call_from_thread(self._confirm, plan, target))
+        except (CancelledError, RuntimeError):
+            if self.is_running:
+                raise
+            return False
 
     async def _confirm(self, plan: str, target: str) -> bool:
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()

@@ -145,8 +145,8 @@ def empty_line(moment: Moment | None, shown: Board | None) -> str:
     return "No transaction is open."
 
 
-def details(one: WatchedTransaction) -> str:
-    """Return everything that is known about a transaction, with the command that shows more."""
+def details(one: WatchedTransaction, style: Style = PLAIN) -> str:
+    """Return everything that is known about a transaction."""
     age = age_text(one.age_ms, one.idle_ms)
     blocks: list[Block] = [
         Line(f"{one.transactional_id or '(unknown id)'}: {one.status}", "bold"),
@@ -160,7 +160,7 @@ def details(one: WatchedTransaction) -> str:
         blocks.append(Field("since", f"offset {one.first_offset}"))
     blocks.append(Field("hides", count_text(one.hidden_offsets, "offset")))
     blocks.append(Field("groups", ", ".join(one.groups) or "none is known to wait"))
-    return render_page(blocks)
+    return render_page(blocks, style)
 
 
 def render_board(moment: Moment, rows: int, style: Style = PLAIN) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -15,8 +15,12 @@ from textual.strip import Strip
 
 from eosctl.model.transaction_life import WatchedTransaction
 from eosctl.render.top.board import NARROW_COLUMNS, TONES, WIDE_COLUMNS, Board, key_of
+from eosctl.render.wrapping import share_columns
 
 _HEAD, _CURSOR = Style(bold=True), Style(reverse=True)
+#: The least width of the columns with names, which are cut before numbers go out of sight.
+_NAMES: Final = {"TRANSACTION": 16, "PARTITIONS": 16, "GROUPS": 8}
+_PADDING: Final = 2
 
 
 class Rows(ScrollView):
@@ -35,6 +39,7 @@ class Rows(ScrollView):
         super().__init__(id=id)
         self.columns: tuple[str, ...] = ()
         self.widths: list[int] = []
+        self._widest: list[int] = []
         self._board: Board | None = None
         self._cursor = 0
 
@@ -55,7 +60,7 @@ class Rows(ScrollView):
         shown = () if board is None else board.shown
         columns = WIDE_COLUMNS if board is not None and board.wide else NARROW_COLUMNS
         if columns != self.columns:
-            self.columns, self.widths = columns, [len(column) for column in columns]
+            self.columns, self._widest = columns, [len(column) for column in columns]
         if chosen is not None and shown:
             same = self._cursor < len(shown) and key_of(shown[self._cursor]) == key_of(chosen)
             if not same:
@@ -72,12 +77,14 @@ class Rows(ScrollView):
         return self._board.row(index)
 
     def _widen(self) -> None:
-        """Widen columns to the values in sight; they never shrink, so that rows do not move sideways."""
+        """Widen columns to the values in sight as far as they fit; they never shrink: rows do not move sideways."""
         first = int(self.scroll_offset.y)
         count = 0 if self._board is None else len(self._board.shown)
         for index in range(first, min(count, first + self._height)):
             for number, text in enumerate(self.texts(index)):
-                self.widths[number] = max(self.widths[number], cell_len(text))
+                self._widest[number] = max(self._widest[number], cell_len(text))
+        least = [min(width, _NAMES.get(name, width)) for name, width in zip(self.columns, self._widest, strict=True)]
+        self.widths = share_columns(self._widest, least, int(self.size.width) - _PADDING * len(self.columns))
 
     def render_line(self, y: int) -> Strip:
         """Render a line of the screen: the titles, or a row."""
@@ -91,12 +98,13 @@ class Rows(ScrollView):
         return self._line(self.texts(index), style + tone, style)
 
     def _line(self, texts: tuple[str, ...], first: Style, others: Style) -> Strip:
-        cells = [f" {set_cell_size(text, width)} " for text, width in zip(texts, self.widths, strict=True)]
+        cells = [f" {_cut(text, width)} " for text, width in zip(texts, self.widths, strict=True)]
         line = Strip([Segment(cells[0], first), Segment("".join(cells[1:]), others)] if cells else [])
         return line.adjust_cell_length(self.size.width, others).apply_style(self.rich_style)
 
     def on_resize(self, event: Resize) -> None:
-        """Keep the cursor in sight."""
+        """Keep the cursor in sight, and share the width anew."""
+        self._widen()
         self.action_move(0)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -122,3 +130,8 @@ class Rows(ScrollView):
         if wanted != top:
             self.scroll_to(y=wanted, animate=False)
         self.refresh()
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text in its column; a longer one ends with an ellipsis."""
+    return set_cell_size(text, width) if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"

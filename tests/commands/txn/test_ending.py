@@ -119,12 +119,26 @@ def test_a_live_transaction_is_fenced_and_keeps_its_timeout(one_broker: SandboxT
     after = described(bootstrap, "shop-0")
     assert (after["state"], after["timeout_ms"]) == ("Empty", 123_000)
     assert after["producer_epoch"] > opened.producer_epoch
-    assert audit(own_home) == ["txn fence planned", "txn fence planned", "txn fence begun", "txn fence done"]
+    assert audit(own_home) == [f"txn fence {step}" for step in ("planned", "declined", "planned", "begun", "done")]
 
 
-@pytest.mark.parametrize(("typed", "epochs"), [(b"\n", 0), (b"shop-0\n", 1)])
+@pytest.mark.parametrize(
+    ("typed", "ended", "steps"),
+    [
+        (b"\n", 0, ["declined"]),
+        (b"shop-1\n", 0, ["declined"]),
+        (b"\x03", 130, ["declined"]),
+        (b"shop-0\n", 0, ["begun", "done"]),
+    ],
+    ids=["enter", "another id", "ctrl-c", "its id"],
+)
 def test_a_terminal_shows_the_plan_in_color_and_asks(
-    typed: bytes, epochs: int, one_broker: SandboxThread, own_home: Path, monkeypatch: pytest.MonkeyPatch
+    typed: bytes,
+    ended: int,
+    steps: list[str],
+    one_broker: SandboxThread,
+    own_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -132,11 +146,13 @@ def test_a_terminal_shows_the_plan_in_color_and_asks(
     opened = on(bootstrap, lambda client: leave_open(client, "shop-0"))
     asked = ("-m", "eosctl", "txn", "fence", "shop-0", "-b", bootstrap)
     code, shown = ask_and_type(asked, b"press Enter to leave it: ", typed)
-    assert code == 0, shown
+    assert code == ended, shown
+    assert audit(own_home) == [f"txn fence {step}" for step in ("planned", *steps)]
+    assert ("'shop-1' was typed, not 'shop-0'" in shown) is (typed == b"shop-1\n")
     assert "\x1b[1mPLAN: fence one transactional id\x1b[0m" in shown
     assert "\\x1b" not in shown
     assert "--yes" not in shown.partition("Type shop-0")[0]
-    assert (described(bootstrap, "shop-0")["producer_epoch"] > opened.producer_epoch) is bool(epochs)
+    assert (described(bootstrap, "shop-0")["producer_epoch"] > opened.producer_epoch) is ("done" in steps)
 
 
 @pytest.mark.parametrize("dialect", [TV1, TV2])

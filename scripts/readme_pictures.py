@@ -134,7 +134,7 @@ async def live_view(path: Path, bootstrap: str) -> None:
             await producer.init_transactions()
             await producer.send(place, [OutgoingRecord(b"key", b"value")])
             await asyncio.sleep(1.5)
-        app = TopApp(TopActions(watch, lambda one, confirm: "", str, now_ms))
+        app = TopApp(TopActions(watch, None, lambda check_id, style: check_id, now_ms))
         async with app.run_test(size=(COLUMNS, 10)) as pilot:
             while app.query_one(Rows).virtual_size.height <= len(places) + 1:
                 await pilot.pause(0.1)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.log_order import place_by_offset
 from eosctl.analysis.open_marks import judged_open
-from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline
+from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline, foremost
 from eosctl.findings.finding import Finding
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.incident import Incident
@@ -44,11 +44,11 @@ def build_diagnosis_timeline(
     """
     ids = {str(value) for one in findings for name, value in one.facts if name == "transactional_id" and value}
     history = tuple(entry for entry in snapshot.transaction_history if entry.transactional_id in ids)
-    known = build_timeline(Focus(), Sources(replace(snapshot, transaction_history=history)))
+    known = build_timeline(Focus(), Sources(replace(snapshot, transaction_history=history)), most_lanes=None)
     lanes: dict[_Place, list[Mark]] = defaultdict(list)
     for lane in known.lanes:
         lanes[lane.kind, lane.name] += lane.marks
-    opened = tuple(judged_open(verdicts, snapshot.captured_at_ms, _AT_FAULT))
+    opened = tuple(judged_open(verdicts, snapshot, _AT_FAULT))
     places = ((LaneKind.BROKER, str(one.partition)) for one in opened)
     in_order = zip(places, place_by_offset([one.mark for one in opened]), strict=True)
     for place, mark in (*in_order, *_logged(snapshot.logged_incidents)):
@@ -58,10 +58,10 @@ def build_diagnosis_timeline(
     marks = [mark for found in lanes.values() for mark in found]
     begin = min(mark.at_ms for mark in marks)
     end = max(mark.at_ms if mark.until_ms is None else mark.until_ms for mark in marks)
-    order = sorted(lanes, key=lambda place: (list(LaneKind).index(place[0]), place[1]))
-    shown = tuple(Lane(*place, tuple(sorted(lanes[place], key=lambda mark: mark.order))) for place in order[:MAX_LANES])
-    left_out = len(order) - len(shown)
-    notes = (f"{left_out} more lanes are not shown; eosctl timeline narrows them down.",) if left_out else ()
+    every = [Lane(*place, tuple(sorted(found, key=lambda mark: mark.order))) for place, found in lanes.items()]
+    shown = foremost(every, MAX_LANES)
+    left_out = len(every) - len(shown)
+    notes = (f"{left_out:,} more lanes are not shown; eosctl timeline narrows them down.",) if left_out else ()
     return Timeline("what was found", begin, end, shown, (*known.notes, *notes))
 
 

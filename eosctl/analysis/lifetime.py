@@ -46,10 +46,9 @@ class Watch(msgspec.Struct, frozen=True):
 
 def watch_of(snapshot: ClusterSnapshot, limits: Limits) -> Watch:
     """Return clock, scan interval, and transaction log of a snapshot."""
-    observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
     log = snapshot.topic(TRANSACTION_STATE_TOPIC)
     takes_writes = log is not None and not any(too_few_in_sync(snapshot, info) for info in log.partitions)
-    return Watch(observed_at_ms, abort_scan_ms(snapshot), snapshot.history_by_id, limits, takes_writes)
+    return Watch(snapshot.observed_at_ms, abort_scan_ms(snapshot), snapshot.history_by_id, limits, takes_writes)
 
 
 def abort_scan_ms(snapshot: ClusterSnapshot) -> int:

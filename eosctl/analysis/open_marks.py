@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import BatchFact, Mark, Tone
 from eosctl.model.transaction import TopicPartition
 
@@ -20,27 +21,27 @@ class OpenMark(NamedTuple):
 
 
 def judged_open(
-    verdicts: Iterable[HangVerdict], captured_at_ms: int, statuses: Collection[HangStatus] = frozenset(HangStatus)
+    verdicts: Iterable[HangVerdict], snapshot: ClusterSnapshot, statuses: Collection[HangStatus] = frozenset(HangStatus)
 ) -> Iterator[OpenMark]:
     """Yield the transactions that partition leaders show as open, with the verdict in the label.
 
     Args:
         verdicts: The verdicts. One without a known start or newest record is left out.
-        captured_at_ms: The time of the observation, in ms since the epoch.
+        snapshot: The evidence; bars end at its capture.
         statuses: The verdicts to show.
     """
     for verdict in verdicts:
         transaction = verdict.transaction
-        age_ms = transaction.idle_ms(captured_at_ms) if transaction.age_ms is None else transaction.age_ms
+        age_ms = transaction.idle_ms(snapshot.observed_at_ms) if transaction.age_ms is None else transaction.age_ms
         if verdict.status not in statuses or age_ms is None:
             continue
         owner = transaction.transactional_id or ""
         named = owner or f"producer id {transaction.producer_id}"
         mark = Mark(
-            at_ms=captured_at_ms - age_ms,
-            until_ms=captured_at_ms,
+            at_ms=snapshot.observed_at_ms - age_ms,
+            until_ms=snapshot.captured_at_ms,
             label=f"{verdict.status.value}: transaction of {named} open from offset {transaction.first_offset}",
-            tone=Tone.OPEN,
+            tone=Tone.HANGING if verdict.status is HangStatus.HANGING else Tone.OPEN,
             source=f"DescribeProducers broker {transaction.broker_id}",
             log=str(transaction.partition),
             offset=transaction.first_offset,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
@@ -26,6 +26,8 @@ from eosctl.text import count_text
 MAX_LANES: Final = 40
 _ORDER: Final = tuple(LaneKind)
 _ENDS: Final = {TransactionState.COMPLETE_COMMIT: Tone.COMMIT, TransactionState.COMPLETE_ABORT: Tone.ABORT}
+#: The tones for which a lane is shown before busier ones.
+_WORST: Final = (Tone.HANGING, Tone.WARNING, Tone.TAKEOVER)
 _Place = tuple[LaneKind, str]
 
 
@@ -93,13 +95,16 @@ def relevant_partitions(focus: Focus, sources: Sources) -> tuple[TopicPartition,
     return tuple(sorted(where for where in found if not where.topic.startswith("__")))
 
 
-def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) -> Timeline:
+def build_timeline(
+    focus: Focus, sources: Sources, notes: Iterable[str] = (), most_lanes: int | None = MAX_LANES
+) -> Timeline:
     """Build the lanes.
 
     Args:
         focus: The subject.
         sources: The sources.
         notes: Unread parts.
+        most_lanes: How many lanes are kept; None for all.
     """
     ids = relevant_ids(focus, sources)
     history = sources.snapshot.history_by_id
@@ -117,7 +122,7 @@ def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) ->
         lanes[place].append(mark)
     for place, mark in _logged(focus, sources.events, owners):
         lanes[place].append(mark)
-    return _within(focus, _in_log_order(lanes), sources.snapshot.captured_at_ms, tuple(notes))
+    return _within(focus, _in_log_order(lanes), sources.snapshot.captured_at_ms, tuple(notes), most_lanes)
 
 
 def _in_log_order(lanes: Mapping[_Place, list[Mark]]) -> dict[_Place, list[Mark]]:
@@ -190,11 +195,10 @@ def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Itera
 
 
 def _open(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
-    observed_at_ms = sources.snapshot.captured_at_ms
     if sources.hangs is None:
-        found = unmarked(sources.batches, owners, observed_at_ms)
+        found = unmarked(sources.batches, owners, sources.snapshot.captured_at_ms)
     else:
-        found = judged_open(sources.hangs, observed_at_ms)
+        found = judged_open(sources.hangs, sources.snapshot)
     names = set(owners.values())
     narrowed = bool(focus.transactional_id or focus.group_id)
     for one in found:
@@ -259,7 +263,13 @@ def _logged(focus: Focus, events: Iterable[LogEvent], owners: Mapping[int, str])
         )
 
 
-def _within(focus: Focus, lanes: Mapping[_Place, list[Mark]], observed_at_ms: int, notes: tuple[str, ...]) -> Timeline:
+def _within(
+    focus: Focus,
+    lanes: Mapping[_Place, list[Mark]],
+    observed_at_ms: int,
+    notes: tuple[str, ...],
+    most_lanes: int | None,
+) -> Timeline:
     begin = 0 if focus.from_ms is None else focus.from_ms
     end = NOW - 1 if focus.until_ms is None else focus.until_ms
     seen = [
@@ -283,8 +293,20 @@ def _within(focus: Focus, lanes: Mapping[_Place, list[Mark]], observed_at_ms: in
         shown = sorted(inside, key=lambda mark: mark.order)
         if shown:
             found.append(Lane(kind, name, tuple(shown)))
-    if len(found) > MAX_LANES:
-        more.append(f"Only the {MAX_LANES} busiest of {len(found)} lanes are shown: name an id, partition or group.")
-        found = sorted(found, key=lambda lane: -len(lane.marks))[:MAX_LANES]
-    by_kind: Callable[[Lane], tuple[int, str]] = lambda lane: (_ORDER.index(lane.kind), lane.name)  # noqa: E731
-    return Timeline(focus.subject, begin, end, tuple(sorted(found, key=by_kind)), tuple(more))
+    shown = foremost(found, len(found) if most_lanes is None else most_lanes)
+    if len(shown) < len(found):
+        more.append(
+            f"Only the {len(shown)} worst and busiest of {len(found)} lanes are shown: name an id, partition or group."
+        )
+    return Timeline(focus.subject, begin, end, shown, tuple(more))
+
+
+def foremost(lanes: Sequence[Lane], count: int) -> tuple[Lane, ...]:
+    """Return the lanes to show, in their order: first those where something hangs, then incidents, then the busiest."""
+
+    def rank(lane: Lane) -> tuple[int, int]:
+        tones = {mark.tone for mark in lane.marks}
+        return next((at for at, worst in enumerate(_WORST) if worst in tones), len(_WORST)), -len(lane.marks)
+
+    chosen = sorted(lanes, key=rank)[:count]
+    return tuple(sorted(chosen, key=lambda lane: (_ORDER.index(lane.kind), lane.name)))

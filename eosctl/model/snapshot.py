@@ -296,6 +296,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return sum(broker.node_id >= 0 for broker in self.brokers)
 
     @property
+    def observed_at_ms(self) -> int:
+        """Return when transactions and producers were last read, in ms since the epoch: their ages end there."""
+        return self.looks[-1].finished_at_ms if self.looks else self.captured_at_ms
+
+    @property
     def transactions(self) -> tuple[Transaction, ...]:
         """Return the transactions of the newest look."""
         return self.looks[-1].transactions if self.looks else ()

@@ -23,6 +23,7 @@ class Tone(StrEnum):
     COMMIT = "commit"
     ABORT = "abort"
     OPEN = "open"
+    HANGING = "hanging"
     TAKEOVER = "takeover"
     PLAIN = "plain"
     WARNING = "warning"

@@ -29,7 +29,7 @@ def test_a_late_record_is_open_from_its_time_to_the_reading() -> None:
     timeline = build_diagnosis_timeline(snapshot, (), classify_open_transactions(snapshot))
     assert timeline is not None
     ((mark,),) = [lane.marks for lane in timeline.lanes]
-    assert (mark.at_ms, mark.until_ms, mark.tone) == (NOW_MS - 5_000, snapshot.captured_at_ms, Tone.OPEN)
+    assert (mark.at_ms, mark.until_ms, mark.tone) == (NOW_MS - 5_000, snapshot.captured_at_ms, Tone.HANGING)
 
 
 def test_a_hang_without_a_start_is_older_than_its_newest_record() -> None:

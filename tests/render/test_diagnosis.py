@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 import yaml
 from lxml import etree
+from msgspec.structs import replace
 
 from eosctl import __version__
 from eosctl.checks.manual import manual_of
@@ -219,3 +220,15 @@ def test_tsv_has_one_row_per_finding_with_any_names() -> None:
     assert [row[1] for row in rows] == [finding.check_id for finding in unhappy_report().diagnosis.findings]
     assert {len(row) for row in rows} == {6}
     assert HOSTILE_ID.replace("\x07", "\\x07") in rows[0][4]
+
+
+def test_many_findings_of_a_check_are_a_row_each() -> None:
+    report = unhappy_report()
+    group = report.groups[0]
+    many = tuple(group._replace(cause=replace(group.cause, message=f"finding {n}")) for n in range(3_000))
+    page = render_diagnosis(report._replace(groups=many), MANUALS, FindingFormat.HTML)
+    assert page.count("<article") == 20
+    assert all(f"finding {n}<" in page for n in range(3_000))
+    rest = 2_980 * (1 + len(group.symptoms))
+    assert f"<summary>{rest:,} more of {group.cause.check_id}: " in page
+    assert len(page) < 1_500_000

@@ -6,8 +6,9 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from eosctl.analysis.timeline import Focus, Sources, build_timeline
+from eosctl.analysis.timeline import Focus, Sources, build_timeline, foremost
 from eosctl.analysis.unseen import classify_all_open
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import BatchFact, Lane, LaneKind, Mark, Timeline, Tone
@@ -41,11 +42,28 @@ def hanging() -> ClusterSnapshot:
 def test_a_hang_is_a_bar_from_its_start_to_the_observation() -> None:
     cluster = hanging()
     found = build_timeline(Focus(partition=ORDERS_0), Sources(cluster, hangs=classify_all_open(cluster)))
-    (mark,) = [one for row in found.lanes for one in row.marks if one.tone is Tone.OPEN]
+    (mark,) = [one for row in found.lanes for one in row.marks if one.tone is Tone.HANGING]
     assert mark.label.startswith("hanging: ")
     assert mark.until_ms == cluster.captured_at_ms == found.until_ms
     elsewhere = Focus(transactional_id="another")
     assert not build_timeline(elsewhere, Sources(cluster, hangs=classify_all_open(cluster))).lanes
+
+
+def test_an_open_bar_starts_when_its_transaction_did() -> None:
+    read = two_reads([producer()], [transaction()])
+    late = replace(read, captured_at_ms=read.captured_at_ms + 2_000)
+    found = build_timeline(Focus(partition=ORDERS_0), Sources(late, hangs=classify_all_open(late)))
+    (mark,) = [one for row in found.lanes for one in row.marks]
+    assert (mark.at_ms, mark.until_ms) == (transaction().start_time_ms, late.captured_at_ms)
+    assert mark.shown_at_ms is None
+
+
+def test_lanes_where_something_hangs_are_always_shown() -> None:
+    busy = [lane(*(Mark(at, None, "record", Tone.PLAIN, "") for at in range(9)), name=f"a-{n}") for n in range(50)]
+    hung = lane(Mark(1, 9, "hanging", Tone.HANGING, ""), name="z-hangs")
+    warned = lane(Mark(1, None, "an incident", Tone.WARNING, ""), name="z-warned")
+    shown = [one.name for one in foremost([*busy, warned, hung], 3)]
+    assert shown == ["a-0", "z-hangs", "z-warned"]
 
 
 def test_files_without_a_marker_show_the_transaction_as_open() -> None:

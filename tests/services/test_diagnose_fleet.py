@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.errors import ClusterUnreachable, EosctlError, ExitCode, UsageError
-from eosctl.findings.fleet import ClusterRow, common_exit_code
+from eosctl.findings.fleet import ClusterRow, FleetFinding, common_exit_code
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.diagnosis.fleet import fleet_columns, render_fleet
@@ -182,3 +183,13 @@ def test_each_number_of_the_page_has_its_name_on_narrow_screens() -> None:
         "critical", "error", "warning", "info", "not evaluated",
     ]  # fmt: skip
     assert page.count('<td class="number">') == 0
+
+
+def test_many_findings_of_a_check_have_few_cards() -> None:
+    one = FleetFinding("EOS-TXN-006", "Aborted by timeout", "info", "id", "It timed out.", "")
+    row = ClusterRow(profile="prod ams", exit_code=3, findings=(one,) * 3_000 + (replace(one, is_new=True),))
+    page = render_fleet([row], "prod-*", 0)
+    assert page.count("<article") == 21
+    assert page.count(">new</span>") == 1
+    assert "2,980 more findings of the same checks are not shown." in page
+    assert "<code>eosctl doctor --profile &#39;prod ams&#39;</code>" in page

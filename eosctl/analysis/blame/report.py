@@ -123,7 +123,7 @@ def _from_logs(events: Iterable[LogEvent], transactional_id: str, producer_ids: 
 
 def _from_leaders(snapshot: ClusterSnapshot, producer_ids: set[int]) -> Iterator[Moment]:
     """Return the time of each producer's last batch, by its timestamp or, without one, by the observation."""
-    observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
+    observed_at_ms = snapshot.observed_at_ms
     for where in snapshot.producers:
         for state in where.producers:
             if state.producer_id in producer_ids:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from eosctl.errors import UsageError
-from eosctl.findings.fleet import ClusterRow
+from eosctl.findings.fleet import ClusterRow, FleetFinding
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.listing import Column
 from eosctl.render.templating import render_template
 from eosctl.text import time_text
+
+#: Of many findings of one check, so many have a card in a cluster's section.
+ALIKE_SHOWN: Final = 20
 
 
 def fleet_format(output: FindingFormat) -> OutputFormat:
@@ -65,6 +70,17 @@ def fleet_columns(*, since_last: bool) -> tuple[Column[ClusterRow], ...]:
     return (*FLEET_COLUMNS[:-1], *_SINCE, FLEET_COLUMNS[-1]) if since_last else FLEET_COLUMNS
 
 
+def _foremost(row: ClusterRow) -> list[FleetFinding]:
+    """Return the findings with a card: the first ones of each check, and all that are new."""
+    seen: Counter[str] = Counter()
+    shown = []
+    for one in row.findings:
+        seen[one.check_id] += 1
+        if seen[one.check_id] <= ALIKE_SHOWN or one.is_new:
+            shown.append(one)
+    return shown
+
+
 def render_fleet(rows: Sequence[ClusterRow], pattern: str, now_ms: int) -> str:
     """Render one page for all clusters: a table, and the findings of each."""
     return render_template(
@@ -73,6 +89,8 @@ def render_fleet(rows: Sequence[ClusterRow], pattern: str, now_ms: int) -> str:
         pattern=pattern,
         generated_at=time_text(now_ms),
         unread=sum(bool(row.failure) for row in rows),
+        foremost=_foremost,
+        command=lambda row: shlex.join(("eosctl", "doctor", "--profile", row.profile)),
         time_text=time_text,
         has_since=any(row.last_at_ms is not None for row in rows),
     )

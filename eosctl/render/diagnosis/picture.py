@@ -8,17 +8,17 @@ from typing import Final
 from eosctl.model.hang import BlastRadius, HangVerdict
 from eosctl.text import count_text
 
-WIDTH: Final = 760
-LEFT: Final = 16
-RIGHT: Final = 744
 BAR_TOP: Final = 46
 BAR_HEIGHT: Final = 26
+BAR_END: Final = BAR_TOP + BAR_HEIGHT
 GROUP_ROW: Final = 20
 GROUPS_DRAWN: Final = 6
+#: A text right of this share of the width ends at its mark, so that it stays in the drawing.
+_TURNS_AT: Final = 0.6
 
 
 class _Axis:
-    """Offsets to pixels. It shows the hidden records and about as much of the log before them."""
+    """Offsets to shares of the width. It shows the hidden records and about as much of the log before them."""
 
     def __init__(self, radius: BlastRadius, first_offset: int, high_watermark: int) -> None:
         span = max(1, high_watermark - first_offset)
@@ -27,12 +27,13 @@ class _Axis:
         self.radius = radius
 
     def x(self, offset: int) -> float:
-        share = (offset - self.low) / (self.high - self.low)
-        return round(LEFT + min(1.0, max(0.0, share)) * (RIGHT - LEFT), 1)
+        return min(1.0, max(0.0, (offset - self.low) / (self.high - self.low)))
 
 
 def draw_blast_radius(verdict: HangVerdict) -> str:
     """Draw one transaction's partition; empty when its offsets are not known.
+
+    Widths are shares of the screen, so that texts keep their size on a narrow one.
 
     Returns:
         An ``svg`` element without scripts or references; every text in it is escaped.
@@ -42,11 +43,11 @@ def draw_blast_radius(verdict: HangVerdict) -> str:
         return ""
     axis = _Axis(radius, verdict.transaction.first_offset, radius.high_watermark)
     groups = radius.groups[:GROUPS_DRAWN]
-    height = BAR_TOP + BAR_HEIGHT + 34 + GROUP_ROW * len(groups)
+    height = BAR_END + 34 + GROUP_ROW * len(groups)
     hidden = count_text(radius.high_watermark - radius.last_stable_offset, "offset")
     label = f"{radius.partition}: {hidden} hidden from read_committed readers"
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}" class="radius">',
+        f'<svg height="{height}" role="img" aria-label="{escape(label)}" class="radius">',
         f"<title>{escape(label)}</title>",
         _bar(axis.x(axis.low), axis.x(radius.last_stable_offset), "readable"),
         _bar(axis.x(radius.last_stable_offset), axis.x(radius.high_watermark), "hidden"),
@@ -60,41 +61,40 @@ def draw_blast_radius(verdict: HangVerdict) -> str:
 
 
 def _bar(start: float, end: float, kind: str) -> str:
-    width = round(max(0.0, end - start), 1)
-    return f'<rect x="{start}" y="{BAR_TOP}" width="{width}" height="{BAR_HEIGHT}" class="{kind}"/>'
+    width = max(0.0, end - start)
+    return f'<rect x="{start:.2%}" y="{BAR_TOP}" width="{width:.2%}" height="{BAR_HEIGHT}" class="{kind}"/>'
 
 
 def _marks(axis: _Axis, verdict: HangVerdict, last_stable_offset: int, high_watermark: int) -> list[str]:
-    first_offset = verdict.transaction.first_offset
-    bottom = BAR_TOP + BAR_HEIGHT
-    marks = [
-        _tick(axis.x(last_stable_offset), BAR_TOP - 8, bottom, f"LSO {last_stable_offset:,}", BAR_TOP - 14),
-        _tick(axis.x(high_watermark), BAR_TOP - 8, bottom, f"high watermark {high_watermark:,}", BAR_TOP - 14),
+    transaction = verdict.transaction
+    since = f"open since {transaction.first_offset:,}"
+    if transaction.first_offset == last_stable_offset:
+        since += f" by {transaction.transactional_id or f'producer id {transaction.producer_id}'}"
+    end, stable, first = map(axis.x, (high_watermark, last_stable_offset, transaction.first_offset))
+    return [
+        # The two texts above the bar have a line each: on a narrow screen they would overlap on one.
+        _line(end, BAR_TOP - 28, BAR_END) + _text(1.0, 14, f"high watermark {high_watermark:,}"),
+        _line(stable, BAR_TOP - 8, BAR_END) + _text(stable, BAR_TOP - 12, f"LSO {last_stable_offset:,}"),
+        # An id may be long, so this text has the whole width.
+        _line(first, BAR_TOP, BAR_END + 8) + _text(0.0, BAR_END + 22, since),
     ]
-    if first_offset != last_stable_offset:
-        marks.append(_tick(axis.x(first_offset), BAR_TOP, bottom + 8, f"open since {first_offset:,}", bottom + 22))
-    elif verdict.transaction.transactional_id:
-        owner = f"open since {first_offset:,} by {verdict.transaction.transactional_id}"
-        marks.append(_tick(axis.x(first_offset), BAR_TOP, bottom + 8, owner, bottom + 22))
-    else:
-        owner = f"open since {first_offset:,} by producer id {verdict.transaction.producer_id}"
-        marks.append(_tick(axis.x(first_offset), BAR_TOP, bottom + 8, owner, bottom + 22))
-    return marks
 
 
-def _tick(x: float, top: int, bottom: int, text: str, text_y: int) -> str:
-    anchor = "end" if x > WIDTH * 0.6 else "start"
-    return (
-        f'<line x1="{x}" y1="{top}" x2="{x}" y2="{bottom}" class="tick"/>'
-        f'<text x="{x}" y="{text_y}" text-anchor="{anchor}">{escape(text)}</text>'
-    )
+def _line(x: float, top: int, bottom: int) -> str:
+    return f'<line x1="{x:.2%}" y1="{top}" x2="{x:.2%}" y2="{bottom}" class="tick"/>'
+
+
+def _text(x: float, y: int, text: str) -> str:
+    anchor = "end" if x > _TURNS_AT else "start"
+    return f'<text x="{x:.2%}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _group(x: float, row: int, text: str) -> str:
-    y = BAR_TOP + BAR_HEIGHT + 44 + GROUP_ROW * row
-    anchor, shift = ("end", -8) if x > WIDTH * 0.6 else ("start", 8)
+    y = BAR_END + 44 + GROUP_ROW * row
+    anchor, shift = ("end", -8) if x > _TURNS_AT else ("start", 8)
     return (
-        f'<path d="M{x} {BAR_TOP + BAR_HEIGHT} L{x} {y}" class="reader"/>'
-        f'<circle cx="{x}" cy="{y - 4}" r="4" class="dot"/>'
-        f'<text x="{x + shift}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
+        f'<svg x="{x:.2%}" overflow="visible">'
+        f'<path d="M0 {BAR_END} L0 {y}" class="reader"/>'
+        f'<circle cx="0" cy="{y - 4}" r="4" class="dot"/>'
+        f'<text x="{shift}" y="{y}" text-anchor="{anchor}">{escape(text)}</text></svg>'
     )

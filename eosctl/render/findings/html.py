@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
+from eosctl.findings.grouping import FindingGroup
 from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence
@@ -21,6 +24,8 @@ from eosctl.text import time_text
 
 PICTURES: Final = 20
 MARKS_SHOWN: Final = 200
+#: Of many findings of one check, so many have all their parts on the page; the others have a line each.
+ALIKE_SHOWN: Final = 20
 
 
 class Tile(NamedTuple):
@@ -29,6 +34,13 @@ class Tile(NamedTuple):
     number: str
     label: str
     tone: str
+
+
+class Alike(NamedTuple):
+    """Further findings of one check."""
+
+    first: Finding
+    findings: list[Finding]
 
 
 def render_html(report: FindingReport) -> str:
@@ -41,6 +53,7 @@ def render_html(report: FindingReport) -> str:
     # The drawing escapes every text in it.
     pictures = [picture._replace(svg=Markup(picture.svg)) for picture in report.pictures]
     others = [picture for picture in pictures if picture.incident not in known]
+    full, alike = _folded(report.groups)
     results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
     return render_template(
         "report.html.j2",
@@ -52,7 +65,8 @@ def render_html(report: FindingReport) -> str:
         grade=diagnosis.grade,
         generated_at=time_text(report.generated_at_ms),
         tiles=_tiles(report),
-        groups=report.groups,
+        groups=full,
+        alike=alike,
         actions=report.actions,
         findings=diagnosis.findings,
         evidence_of=_by_source,
@@ -79,10 +93,25 @@ def _impact_first(diagnosis: Diagnosis) -> tuple[str, ...]:
     return (summary[1], summary[0], *summary[2:]) if is_critical and len(summary) > 1 else summary
 
 
+def _folded(groups: Sequence[FindingGroup]) -> tuple[list[FindingGroup], list[Alike]]:
+    """Return the groups to show in full, and the findings of the others by check."""
+    seen: Counter[str] = Counter()
+    full: list[FindingGroup] = []
+    alike: dict[str, list[Finding]] = {}
+    for group in groups:
+        check_id = group.cause.check_id
+        seen[check_id] += 1
+        if seen[check_id] <= ALIKE_SHOWN:
+            full.append(group)
+        else:
+            alike.setdefault(check_id, []).extend((group.cause, *group.symptoms))
+    return full, [Alike(findings[0], findings) for findings in alike.values()]
+
+
 def _tiles(report: FindingReport) -> tuple[Tile, ...]:
     diagnosis = report.diagnosis
     counts = [
-        Tile(str(number), severity.value, severity.value)
+        Tile(f"{number:,}", severity.value, severity.value)
         for severity in Severity
         if (number := sum(1 for finding in diagnosis.findings if finding.severity is severity))
     ]

@@ -14,6 +14,10 @@ _MIDDLE: Final = HEIGHT / 2
 _DIAMOND: Final = f"0,{_MIDDLE - 8} 6,{_MIDDLE} 0,{_MIDDLE + 8} -6,{_MIDDLE}"
 _CENTER: Final = 0.5
 _NEARLY_ALL: Final = 0.99
+_RADIUS: Final = 3.5
+#: Dots are smaller where more of them would cover the bars below.
+_CROWDED: Final = 60
+_ABOVE: Final = {Tone.ABORT: 1, Tone.HANGING: 2}
 
 
 def draw_lanes(timeline: Timeline) -> str:
@@ -60,9 +64,11 @@ def _length_text(tick: Tick) -> str:
 
 def _lane(lane: Lane, scale: TimeScale, grid: str) -> str:
     # Bars lie below dots, or a long transaction would hide what happened in it, and aborts above what is around them.
-    lasting = sorted((mark for mark in lane.marks if mark.until_ms is not None), key=lambda one: one.tone is Tone.ABORT)
-    bars = [_bar(mark, scale) for mark in lasting]
-    dots = [_dot(mark, scale) for mark in lane.marks if mark.until_ms is None]
+    lasting = [mark for mark in lane.marks if mark.until_ms is not None]
+    bars = [_bar(mark, scale) for mark in sorted(lasting, key=lambda one: _ABOVE.get(one.tone, 0))]
+    moments = [mark for mark in lane.marks if mark.until_ms is None]
+    radius = _RADIUS if len(moments) <= _CROWDED else _RADIUS / 2
+    dots = [_dot(mark, scale, radius) for mark in moments]
     rail = f'<line class="rail" x1="0" x2="100%" y1="{_MIDDLE}" y2="{_MIDDLE}"/>'
     return (
         f'<div class="lane {lane.kind.value}"><span title="{escape(lane.name)}">{escape(lane.name)}</span>'
@@ -74,19 +80,19 @@ def _bar(mark: Mark, scale: TimeScale) -> str:
     first = scale.share(mark.at_ms if mark.shown_at_ms is None else mark.shown_at_ms)
     last = scale.share(mark.at_ms if mark.until_ms is None else mark.until_ms)
     # The stroke alone shows a bar that is shorter than a pixel.
-    return (
-        f'<rect class="{mark.tone.value}" x="{first:.2%}" y="{_MIDDLE - 8}" width="{max(0.0, last - first):.2%}"'
-        f' height="16" rx="3"><title>{_title(mark)}</title></rect>'
-    )
+    # Hundreds of open transactions cover what lies below them.
+    height = 6 if mark.tone is Tone.HANGING else 16
+    place = f'x="{first:.2%}" y="{_MIDDLE - height / 2}" width="{max(0.0, last - first):.2%}" height="{height}" rx="3"'
+    return f'<rect class="{mark.tone.value}" {place}><title>{_title(mark)}</title></rect>'
 
 
-def _dot(mark: Mark, scale: TimeScale) -> str:
+def _dot(mark: Mark, scale: TimeScale, radius: float) -> str:
     left = f"{scale.share(mark.at_ms if mark.shown_at_ms is None else mark.shown_at_ms):.2%}"
     title = f"<title>{_title(mark)}</title>"
     if mark.tone is Tone.TAKEOVER:
         diamond = f'<polygon class="takeover" points="{_DIAMOND}">{title}</polygon>'
         return f'<svg x="{left}" overflow="visible">{diamond}</svg>'
-    return f'<circle class="{mark.tone.value}" cx="{left}" cy="{_MIDDLE}" r="3.5">{title}</circle>'
+    return f'<circle class="{mark.tone.value}" cx="{left}" cy="{_MIDDLE}" r="{radius}">{title}</circle>'
 
 
 def _title(mark: Mark) -> str:

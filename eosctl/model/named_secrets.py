@@ -21,7 +21,7 @@ _HINTS: Final = (
     "pass", "pw", "assertion", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=",
     "sig:", "sig ", 'sig"', "sig'", "signature", "identified", "license", "psw", "authentication_", "dockerc", "saml",
     "psk", "masterauth", "mnemonic", "phrase", "ss_code", "sscode", "h_code", "hcode",
-    "pincode", "pin_code", "y_code", "verifier",
+    "pincode", "pin_code", "y_code", "y code", "y-code", "y.code", "s code", "h code", "h-code", "n code", "verifier",
     *ASCII_HINTS,
 )  # fmt: skip
 _KEYS: Final = (
@@ -107,7 +107,7 @@ _FOLLOWS: Final = re.compile(
 # A word with letters and digits, or with signs between letters: password x9-Trea$ure failed; no address or number.
 _LOOKS_SECRET: Final = re.compile(
     r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S{0,256}[\d$!%^&*+])(?=\S{0,256}[A-Za-z])"
-    r"(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![^\s)\]}>,;:\"']))",
+    r"(?!\w+=(?!=?(?![^\s)\]}>,;:\"']))|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![^\s)\]}>,;:\"']))",
     re.ASCII,
 )
 _WORD: Final = re.compile(r"[\w+/=-]{12,2048}", re.ASCII)

@@ -15,10 +15,12 @@ from eosctl.model.encoded_text import Reading, readings, unescaped
 from eosctl.model.localized_names import LOWER
 from eosctl.model.named_secrets import holds_name, is_secret_name, named_spans
 from eosctl.model.secret import MASK
+from eosctl.model.secret_arguments import argument_spans
 from eosctl.model.secret_columns import Columns, column_spans, columns_of
 from eosctl.model.secret_markup import input_spans, shown_text
 from eosctl.model.secret_objects import object_spans
 from eosctl.model.secret_rows import row_spans
+from eosctl.model.secret_sentences import sentence_spans
 from eosctl.model.token_shapes import token_spans
 
 _Spans = Iterator[tuple[int, int]]
@@ -32,24 +34,7 @@ _BODY_BACKWARDS: Final = re.compile(
     r"(?:\s|[nr]\\)*(?:[nr](?!\\)|[A-Za-mo-qs-z0-9+/=])+(?:(?:\s|[nr]\\)+(?:[nr](?!\\)|[A-Za-mo-qs-z0-9+/=]){16,})*",
     re.ASCII,
 )
-# mysql -uroot -psecret, sshpass -p secret
-_SHORT_OPTION: Final = re.compile(r" -[pPaw][ ]{0,4}(\"[^\"\n]*\"?|'[^'\n]*'?|[^\s-]\S*)")
-_PROGRAM: Final = re.compile(
-    r"\b(?:docker|az|htpasswd|mysql\w*|mariadb\w*|mongo\w*|sshpass|login|redis-cli|sqlcmd|ldap\w*)\b", re.ASCII
-)
-_LONGEST_COMMAND: Final = 256
-# run.sh -p Hunter2!: letters with digits or signs, and no path, address, setting, or name such as my-project-1.
-_PASSWORD_OPTION: Final = re.compile(
-    r" -[pP][ ]{1,4}(?:\"(?=[^\"\n]{0,256}\d)[^\"\n]{0,256}[A-Za-z]|'(?=[^'\n]{0,256}\d)[^'\n]{0,256}[A-Za-z]|"
-    r"(?![.~@]|[a-z]+\d*(?:[_.-][a-z\d]+)+(?![^\s;,)])|[\w-]+(?:\.[\w-]+)*[:=]|\S{0,256}/|\$(?:\{|[A-Z_]+(?!\S)))"
-    r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S{0,256}[\d$!%^&*+])\S{0,256}[A-Za-z])",
-    re.ASCII,
-)
-# curl -u user:secret
-_USER_OPTION: Final = re.compile(
-    r" (?:-[uU]|--(?:proxy-)?user)[ =]{0,4}"
-    r"(?:\"[^\s:\"]{0,128}:([^\"\n]+)|'[^\s:']{0,128}:([^'\n]+)|[^\s:\"']{0,128}:(\S+))"
-)
+_LONGEST_LINE: Final = 256
 # A broker's JAAS names the password of each user of PLAIN: user_alice="secret"
 _JAAS_USER: Final = re.compile(
     r"""(?:\b|(?<=\\n)|(?<=\\t))user_(?P<user>[\w.@-]{1,128})[ \t]{0,4}=[ \t]{0,4}"""
@@ -195,7 +180,7 @@ def _over_lines(text: str) -> list[tuple[int, int]]:
 
 
 def _is_over_lines(text: str, lower: str, start: int, end: int) -> bool:
-    line = max(text.rfind("\n", 0, start) + 1, start - _LONGEST_COMMAND)
+    line = max(text.rfind("\n", 0, start) + 1, start - _LONGEST_LINE)
     is_setting = "=" in text[start - 2 : start] and text[end : end + 1] in ("", "\n")
     return is_setting or "\n" in text[start:end] or not holds_name(lower[line:start])
 
@@ -217,7 +202,8 @@ def _spans(text: str, lower: str, *, may_hold_name: bool) -> list[tuple[int, int
     found = (pem_spans(text), named, token_spans(text, lower), _address_spans(text), _jaas_user_spans(text, lower))
     apart = (object_spans(text), row_spans(text, lower))
     named_apart = (input_spans(text), column_spans(text)) if may_hold_name else ()
-    return [*chain.from_iterable((*found, *apart, *named_apart)), *_option_spans(text, lower)]
+    unnamed = (argument_spans(text, lower), sentence_spans(text, lower))
+    return list(chain.from_iterable((*found, *apart, *named_apart, *unnamed)))
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -257,19 +243,6 @@ def _jaas_user_spans(text: str, lower: str) -> _Spans:
     for found in _JAAS_USER.finditer(text):
         if names_module or (found["quoted"] is not None and found["user"] not in _OTHER_FIELDS):
             yield found.span("plain" if found["quoted"] is None else "quoted")
-
-
-def _option_spans(text: str, lower: str) -> _Spans:
-    """Yield passwords behind options of a letter, where a program's name or their shape shows what they are."""
-    if " -" not in text:
-        return
-    for found in _SHORT_OPTION.finditer(text):
-        earliest = max(found.start() - _LONGEST_COMMAND, 0)
-        start = max(earliest, text.rfind("\n", earliest, found.start()) + 1)
-        if _PROGRAM.search(lower, start, found.start()) or _PASSWORD_OPTION.match(text, found.start()):
-            yield found.span(1)
-    for found in _USER_OPTION.finditer(text):
-        yield found.span(found.lastindex or 0)
 
 
 def _address_spans(text: str) -> _Spans:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from eosctl.errors import UsageError
+from eosctl.errors import EvidenceIncomplete, UsageError
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
@@ -66,10 +66,12 @@ def follow_logs(
 
     Raises:
         UsageError: A file, the zone, or a category does not exist.
+        EvidenceIncomplete: The time is over, and a file was not read, or no log record was recognized in it.
         EosctlError: Topics cannot be read.
     """
     from eosctl.logs.classifier.catalog import Weight, load_catalog
     from eosctl.logs.classifier.classify import Classifier
+    from eosctl.logs.followed import FollowedFiles
     from eosctl.logs.positions import Position
     from eosctl.logs.tail import TailLossError, find_ends, plan_tail, read_tail
     from eosctl.logs.topics.follow import following
@@ -92,6 +94,8 @@ def follow_logs(
             return tuple(one for one in every if one.event.category in wanted)
         return tuple(one for one in every if request.with_benign or one.weight is not Weight.BENIGN)
 
+    followed = FollowedFiles(files, zone, callbacks.remark)
+    followed.gaps()
     known: dict[str, Position] = {} if request.from_start else find_ends(files, {}, idle_ms=0)
     with (
         reading_topics(),
@@ -110,10 +114,21 @@ def follow_logs(
                 except TailLossError as error:
                     callbacks.remark(f"Lost: {error}.")
                     continue
+                followed.saw(events)
                 yield chosen(events)
             known = ends
             for follower in followers:
                 yield chosen(follower.read(classifier, whole=is_over))
             if is_over:
+                _require(followed.gaps())
                 return
             stopwatch.pause_s(request.interval_ms / 1000)
+
+
+def _require(gaps: tuple[str, ...]) -> None:
+    if gaps:
+        raise EvidenceIncomplete(
+            "Not every log was read.",
+            f"{gaps[0]}." if len(gaps) == 1 else f"{gaps[0]}, and {len(gaps) - 1} more.",
+            "That nothing is shown does not mean that nothing happened.",
+        )

@@ -49,7 +49,7 @@ def watch_logs(
     Rotated and truncated files are followed. A log topic (kafka://HOST:PORT/TOPIC) is followed like a file. Runs until
     it is interrupted, or for the time of --duration.
 
-    Exit codes: 0 the time is over, 2 bad input, 130 interrupted.
+    Exit codes: 0 the time is over, 2 bad input, 4 not every log was read, 130 interrupted.
 
     Examples:
         eosctl logs watch /var/log/kafka

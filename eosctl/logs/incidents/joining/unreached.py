@@ -28,6 +28,8 @@ LEAST: Final = 2
 NAMED: Final = 0.8
 _CAUSE: Final = "brokers-not-reached"
 _NAMELESS: Final = "name-without-an-address"
+_NONE_LEFT: Final = "no-broker-usable"
+"""The cause of a client that reports itself that it has no broker: it shows that a failed connection lasts."""
 _RESOLVE: Final = (
     "Check advertised.listeners of the brokers, the DNS server of the client, and the names of pods and services. Then "
     "restart what has failed."
@@ -103,7 +105,8 @@ def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     if failed and one.kind in _GIVEN_UP and time_of(failed[0]) > time_of(first):
         return ()
     is_own = bool(failed) and bool(first.thread) and failed[-1].thread == first.thread and one.kind not in _CONNECTING
-    return failed if len(failed) >= LEAST or is_own else ()
+    has_lasted = one.kind in _CONNECTING or one.root_cause == _NONE_LEFT
+    return failed if len(failed) >= LEAST or is_own or has_lasted else ()
 
 
 def _is_of(event: LogEvent, clients: set[str], tasks: set[str]) -> bool:

@@ -59,12 +59,10 @@ EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
 """The client itself names the timeout as the reason."""
 _STREAMS_OF_PROCESSES: Final = frozenset({"console", "err", "error", "nohup", "out", "stderr", "stdout"})
 """Names of files that any program may write in addition to its log."""
-_END_REFUSED: Final = "Failed to end transaction"
-"""Text of librdkafka: it also ends transactions that had no partition, which no timeout ended."""
 _ENDS: Final = re.compile(
     r"Failed to end transaction|\bEndTxn\b|\b[Cc]ommit(?:ting)?[ _]?(?:the )?[Tt](?:xn|ransaction)\b"
 )
-"""Words of clients and programs about the request that ends a transaction."""
+"""Words of clients and programs about the request that ends a transaction: it may have had no partition."""
 OWN_MS: Final = 120_000
 """Maximum time from a request that timed out to the answer that fences its client; twice the default max.block.ms."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
@@ -245,7 +243,7 @@ def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Seq
             yield empty_transaction(timeline, transactional_id, begun, burst)
         return
     # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
-    is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)
+    is_end_refused = is_ended and any(_ENDS.search(event.message) for event in burst)
     if is_end_refused and not stalled and not pauses_before(timeline, first):
         yield not_open(timeline, transactional_id, burst)
     elif stalled or is_ended or paused_too_long(timeline, first):

@@ -16,7 +16,7 @@ from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.remaining.attempts import EPISODE_MS, attempts_of
-from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, in_session, is_fault
+from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, in_its_log, is_fault
 from eosctl.logs.incidents.remaining.observations import is_harmless, judged_by_evidence
 from eosctl.logs.incidents.remaining.sentences import (
     UNEXPLAINED,
@@ -130,7 +130,7 @@ def find_cataloged(
     """
     records = list(records)
     topics = _topics_by_id(records)
-    named = (_with_partition(in_session(timeline, _by_cause(one, known)), topics) for one in records)
+    named = (_with_partition(in_its_log(timeline, _by_cause(one, known)), topics) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
     spans = [span for events in groups for span in attempts_of(timeline, events, known[events[0].category])]

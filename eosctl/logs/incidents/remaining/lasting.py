@@ -73,13 +73,44 @@ _LIBRARY: Final = "[thrd:"
 """A thread of librdkafka, which logs every attempt; its error is final where the application reports it."""
 
 
-def in_session(timeline: LogTimeline, event: LogEvent) -> LogEvent:
-    """Return an event; a lost connection to ZooKeeper belongs to the session that ends before there is another one."""
-    if event.category != "ZK_CONNECTION_LOST" or event.time_ms is None:
+def in_its_log(timeline: LogTimeline, event: LogEvent) -> LogEvent:
+    """Return an event in the category that the records next to it show.
+
+    A lost connection to ZooKeeper belongs to the session that ends before there is another one. The Java client also
+    reports a bootstrap broker as disconnected after a connection that it could not make.
+    """
+    if event.time_ms is None:
         return event
-    later = timeline.log_between(event, event.time_ms, event.time_ms + SESSION_MS, ("ZK_SESSION", "ZK_SESSION_RENEWED"))
-    is_over = bool(later) and later[0].category == "ZK_SESSION"
-    return event._replace(category="ZK_SESSION") if is_over else event
+    if event.category == "ZK_CONNECTION_LOST":
+        later = timeline.log_between(
+            event, event.time_ms, event.time_ms + SESSION_MS, ("ZK_SESSION", "ZK_SESSION_RENEWED")
+        )
+        is_over = bool(later) and later[0].category == "ZK_SESSION"
+        return event._replace(category="ZK_SESSION") if is_over else event
+    if event.category == "BOOTSTRAP_DISCONNECTED":
+        near = timeline.log_between(event, event.time_ms - SAME_MOMENT_MS, event.time_ms, ("BROKERS_UNREACHED",))
+        is_made = not any(_is_of_connection(one, event) for one in near)
+        return event if is_made else event._replace(category="BROKERS_UNREACHED")
+    return event
+
+
+def _is_of_connection(failed: LogEvent, ended: LogEvent) -> bool:
+    """Return whether a connection that was not made is the one that another record of the client reports as ended."""
+    client = ended.fields.get("client_id")
+    if not client or failed.fields.get("client_id") != client:
+        return False
+    places = [_place_of(event.fields.get("peer", "")) for event in (failed, ended)]
+    return not all(places) or places[0] == places[1]
+
+
+def _place_of(peer: str) -> str:
+    """Return the name and the port of an address.
+
+    >>> _place_of("localhost/127.0.0.1:9092")
+    'localhost:9092'
+    """
+    name, slash, address = peer.partition("/")
+    return f"{name}:{address.rpartition(':')[2]}" if slash and name else peer.lstrip("/")
 
 
 def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

@@ -71,7 +71,10 @@ _ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coor
 """Answers of a broker that the transactions of the client have no coordinator, or none that is ready."""
 _JOINED: Final[tuple[EventCategory, ...]] = ("INIT_PRODUCER_ID", "REBALANCE_DONE")
 """Records of a client after an answer of its coordinator."""
-_NONE_LEFT: Final = re.compile(r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from ")
+_NONE_LEFT: Final = re.compile(
+    r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from |waiting for a node assignment"
+    r"|Timeout expired while fetching topic metadata"
+)
 _SINK: Final = "WorkerSinkTask{"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
@@ -300,7 +303,8 @@ def _is_found_each_time(timeline: LogTimeline, events: Sequence[LogEvent]) -> Ma
 
 def _is_without_broker(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe a client that gave up because no broker of its list is left, not because of a coordinator or leader."""
-    return {} if any(_NONE_LEFT.search(event.message) for event in events) else None
+    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
+    return {} if any(map(_NONE_LEFT.search, texts)) else None
 
 
 def _is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.joining.absorbing import absorb, with_parts
@@ -64,6 +65,14 @@ _EFFECTS: Final = (
         re.compile(r"Task is being killed and will not recover until manually restarted"),
         "Effect: {who} has failed and does nothing until it is restarted.",
         Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(
+            r"[Ff]atal consumer exception; stopping container|Stopping container due to (?:an )?(?:Error|fencing)"
+        ),
+        "Effect: the listener container has stopped, and reads nothing until it is started again.",
+        Severity.ERROR,
+        own_kind="listener_failed",
     ),
     _Effect(
         re.compile(r"[Ff]ailed to reconfigure connector's tasks"),
@@ -165,6 +174,11 @@ class _Logs:
         own = self._timeline.log_of(ended)
         return next((event for event in reversed(near) if self._timeline.log_of(event) != own), None)
 
+    def is_started_after(self, ended: LogEvent, task: str) -> bool:
+        """Return whether the worker of a task that ended initialized a producer for it afterwards."""
+        later = self._timeline.log_between(ended, time_of(ended) + 1, inf, ("INIT_PRODUCER_ID",))
+        return any(_task_of(event) == task for event in later)
+
     def task_of(self, one: Incident) -> str:
         """Return the task of a connector that an incident is about, also by the client.id of its producer."""
         tasks = (_task_of(event) for event in self.events_of(one))
@@ -223,6 +237,8 @@ def _with_effects(one: Incident, logs: _Logs) -> Incident:
             )
             continue
         sentence = effect.instead if logs.refutes(one, effect, found[0]) else effect.sentence
+        if task and "{who}" in sentence and logs.is_started_after(found[-1], task):
+            sentence = "Effect: {who} had failed, and was started again."
         one = one._replace(
             severity=min(one.severity, effect.severity, key=lambda severity: severity.rank),
             explanation=f"{one.explanation} {sentence.format(who=f'task {task}' if task else 'the task')}",

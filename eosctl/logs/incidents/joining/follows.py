@@ -128,6 +128,14 @@ _WIPED: Final = Follows(
     roots=frozenset({"unclean-stop-wipes-store"}),
 )
 """A thread that is refused closes its tasks dirty: under exactly-once, their stores have no checkpoint."""
+_NOT_COMMITTED: Final = Follows(
+    frozenset({"send_timeout", "transaction_end_timeout", "transaction_offsets_timeout", "init_producer_id_timeout"}),
+    "Streams could not commit the task, so it removed the local stores of the task at {at} and restored them from "
+    "their changelogs: the task processes nothing until then.",
+    within_ms=60_000,
+    roots=frozenset({"store-restored-from-the-start", "store-restored-for-long"}),
+)
+"""A request of a task's producer that times out leaves the stores of the task ahead of its commit (KAFKA-9274)."""
 NOT_FLUSHED: Final = Follows(
     _REFUSED,
     "the task could not store its offsets at {at}, because its producer's records were not written: after a restart "
@@ -171,7 +179,7 @@ FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
     "invalid_producer_epoch": (_REFUSED_LATE,),
     "commit_lost": (_RESTORED_LATE, _OVER_BEFORE_COMMIT),
     "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),
-    "task_corrupted": (_WIPED,),
+    "task_corrupted": (_WIPED, _NOT_COMMITTED),
     **dict.fromkeys(("streams_client_failed", "streams_uncaught_exception", "stream_thread_died"), (ENDED_STREAMS,)),
     "member_fenced": (_LEFT,),
     "offset_commit_failed": (_LEFT,),

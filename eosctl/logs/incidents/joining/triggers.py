@@ -32,8 +32,10 @@ SAME_BROKER_MS: Final = 600_000
 """The same for the broker that the record of the fault names: it was away until then."""
 _TRIGGERED: Final = kinds_with("in_flight")
 _LOST: Final = frozenset({"brokers_not_reached", "connections_lost"})
-_LATE: Final = frozenset({"connector_offsets_not_stored", "transaction_end_timeout", "transaction_offsets_timeout"})
-"""Kinds of faults that a client reports only after its timeout."""
+_LATE: Final = frozenset(
+    {"connector_offsets_not_stored", "member_fenced", "transaction_end_timeout", "transaction_offsets_timeout"}
+)
+"""Kinds of faults that a client reports only after its timeout, or after that of its session."""
 _NODE: Final = re.compile(r"\b[Nn]ode (?:with id )?(\d+)\b|\(id: (\d+) rack")
 _REFUSING: Final = re.compile(
     r"\bdesynchronization with broker (\d{1,10})\b|\b[Bb]roker[ :=#](\d{1,10}) (?:refused|rejected)\b"
@@ -78,6 +80,8 @@ def _before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     """Return the records of lost brokers and moved leaders just before an incident, in the logs of its clients."""
     servers = timeline.servers()
     own = [event for event in timeline.evidence(one) if event.application not in servers]
+    # The error of another system before it is a part of the evidence, but not of the fault.
+    own = [event for event in own if time_of(event) >= one.t_start_ms] or own
     if not own:
         return ()
     first = min(own, key=time_of)

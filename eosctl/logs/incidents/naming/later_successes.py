@@ -14,6 +14,7 @@ from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.resumed_work import is_overcome
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.own_words import initializations_in_words
+from eosctl.logs.incidents.timeline.restorations import return_after
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.work import STORED, TAKEN_AWAY
@@ -80,6 +81,7 @@ def later_success(timeline: LogTimeline, one: Incident, last: LogEvent) -> Later
 
 
 def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+    yield from _of_restored_tasks(timeline, one)
     task = one.subject.get("connector.task", "")
     if isinstance(task, str) and task:
         yield from _of_task(timeline, one, last, task)
@@ -100,6 +102,16 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         yield from _of_member(timeline, one, last)
     if one.kind in _OF_PRODUCERS or one.kind in _OF_MEMBERS or one.kind in _OF_WRITES:
         yield from _of_program(timeline, one, last)
+
+
+def _of_restored_tasks(timeline: LogTimeline, one: Incident) -> Iterator[LaterSuccess]:
+    """Yield the end of the restoration of what Streams removed because of a fault."""
+    if one.kind not in _OF_PRODUCERS:
+        return
+    corrupted = [event for event in timeline.evidence(one) if event.category == "TASK_CORRUPTED"]
+    for event in return_after(timeline, corrupted[-1]).events[-1:] if corrupted else ():
+        text = f"Streams had restored what it removed by {time_text(time_of(event))}, and its tasks ran again."
+        yield LaterSuccess(event, text, Severity.WARNING)
 
 
 def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:

@@ -68,6 +68,8 @@ FLUSH_MS: Final = 10_000
 _FLUSHES: Final = re.compile(r"Committing offsets for (?!0 )\d+ acknowledged messages")
 _COMMIT: Final = re.compile(r"(?i:commit)")
 _OVER_NOW: Final = "It works again. To prevent a repetition: "
+_COMPONENT: Final = re.compile(r"\b[A-Z]\w{1,80}\[id=[\w-]{8,64}\]")
+"""A processor of NiFi, in the words of its records."""
 _NUMBER: Final = re.compile(r"[A-Za-z]\D*\d")
 _WORD: Final = re.compile(r"[\w.:-]{3,255}")
 _STARTS: Final[tuple[EventCategory, ...]] = ("BROKER_ROLE", "BROKER_START", "BROKER_UNFENCED")
@@ -198,8 +200,15 @@ def _shown(
     later = timeline.log_between(last, time_of(last), until_ms, categories)[:SEARCHED]
     workers = _Workers(timeline, last)
     for event in later:
-        if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event) and workers.may_replace(event):
+        is_own = is_of_subject(timeline, one, event) or _is_of_component(last, event)
+        if PLACE(event) > PLACE(last) and is_own and workers.may_replace(event):
             yield event
+
+
+def _is_of_component(last: LogEvent, event: LogEvent) -> bool:
+    """Return whether the same component of a program reports a failure and work: it takes another producer for that."""
+    named = _COMPONENT.search(last.message)
+    return named is not None and named[0] in event.message
 
 
 def is_of_subject(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:

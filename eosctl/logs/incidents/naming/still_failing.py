@@ -20,6 +20,10 @@ MOMENT_MS: Final = 500
 """Records of one failure, of a client library and its program, follow each other in this time."""
 SHORTEST_MS: Final = 5_000
 """A fault whose last record is this close to the end of its log has not ended there, however short its interval is."""
+REGULAR: Final = 0.8
+"""Minimum share of pauses that are alike for a fault that returns at an interval."""
+FACTOR: Final = 2
+"""Maximum ratio of such a pause to the median of all."""
 _COUNTED: Final = re.compile(r"\d times\b")
 
 
@@ -35,15 +39,17 @@ def still_failing_text(timeline: LogTimeline, failures: Failures, explanation: s
     times = _moments([event for event in failures.events if event.category == first])
     if len(times) < LEAST:
         return ""
-    interval_ms = int(median(after - before for before, after in pairwise(times)))
+    pauses_ms = [after - before for before, after in pairwise(times)]
+    interval_ms = int(median(pauses_ms))
     left_ms = timeline.log_end_ms(failures.last) - time_of(failures.last)
     if left_ms > max(2 * interval_ms, SHORTEST_MS):
         return ""
-    count = "" if _COUNTED.search(explanation) else f"{count_text(len(times), 'time')}, "
-    return (
-        f"It still failed when its log ended: {count}about every {duration_text(interval_ms)}, last in "
-        f"{place_text(failures.last)}."
-    )
+    counted = [] if _COUNTED.search(explanation) else [count_text(len(times), "time")]
+    regular = [pause for pause in pauses_ms if interval_ms <= pause * FACTOR and pause <= interval_ms * FACTOR]
+    is_regular = len(regular) >= len(pauses_ms) * REGULAR
+    every = [f"about every {duration_text(interval_ms)}"] if is_regular else []
+    how = ", ".join([*counted, *every])
+    return f"It still failed when its log ended{': ' if how else ''}{how}, last in {place_text(failures.last)}."
 
 
 def _moments(events: Sequence[LogEvent]) -> Sequence[int]:

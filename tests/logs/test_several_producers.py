@@ -66,3 +66,19 @@ def test_a_name_of_a_topic_is_not_that_of_a_producer(tmp_path: Path) -> None:
     moved = COMMITTED.format(7, "", 14).replace("tx= ", "to topic relay-1 and relay-2: ")
     (one,) = judge(tmp_path, {"relay.log": STARTED + OTHER + REFUSED + moved})
     assert "continued its work" not in one.explanation
+
+
+FLUSHED = "2024-09-05 10:{}.220 [collector-2] INFO  org.silo.Sink - flushed 1200 rows{}\n"
+EXPIRED = (
+    "2024-09-05 10:14:03.098 [kafka-producer-network-thread | weights-1] ERROR org.silo.Sink - send failed\n"
+    "org.apache.kafka.common.errors.TimeoutException: Expiring 14 record(s) for weights-5:120000 ms has passed since "
+    "batch creation\n"
+)
+
+
+@pytest.mark.parametrize(("named", "is_over"), [("", False), (" to topic=weights partition=5", True)])
+def test_other_threads_do_not_show_that_a_producer_works(named: str, is_over: bool, tmp_path: Path) -> None:
+    log = FLUSHED.format("11:58", "") + EXPIRED + FLUSHED.format("14:09", named)
+    (one,) = judge(tmp_path, {"silo.log": log})
+    assert one.kind == "send_timeout"
+    assert ("continued its work" in one.explanation) == is_over

@@ -60,6 +60,7 @@ _SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
     ("pod", ("pod", "pods")),
 )
 """Fields of a record, and the names in a subject that must agree with them."""
+_NAMED: Final[tuple[EventField, ...]] = ("client_id", *(field for field, _ in _SAME))
 
 JVM_START_MS: Final = 1_000
 """Minimum time from the end of a server to a record of its next process."""
@@ -71,6 +72,8 @@ _OVER_NOW: Final = "It works again. To prevent a repetition: "
 _COMPONENT: Final = re.compile(r"\b[A-Z]\w{1,80}\[id=[\w-]{8,64}\]")
 """A processor of NiFi, in the words of its records."""
 _NUMBER: Final = re.compile(r"[A-Za-z]\D*\d")
+_NETWORK: Final = "kafka-producer-network-thread"
+"""The thread in which a Java producer reports the records that it could not send, next to those of its program."""
 _WORD: Final = re.compile(r"[\w.:-]{3,255}")
 _STARTS: Final[tuple[EventCategory, ...]] = ("BROKER_ROLE", "BROKER_START", "BROKER_UNFENCED")
 _SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
@@ -272,6 +275,8 @@ class _Workers:
         thread = _thread_of(event)
         if not thread or not self._failed or thread == self._failed or thread not in self._known:
             return True
+        if _NETWORK in self._failed and not any(event.fields.get(field) for field in _NAMED):
+            return False
         return not self._worked and not event.fields.get("stream_thread") and "-StreamThread-" not in thread
 
 

@@ -32,6 +32,7 @@ _OTHER_DATE = (
 _ANY_DATE = f"(?:{_DATE}|{_OTHER_DATE})"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
 _ANY_LEVEL = rf"{_LEVEL}|ERRO?|WRN|INF|DBG|VRB|FTL|PANIC?|CRIT|EMERG|ALERT"
+_SPELLED_LEVEL = "Trace|Verbose|Debug|Info(?:rmation)?|Notice|Warn(?:ing)?|Err(?:or)?|Fatal|Critical"
 _THREAD = r"\[(?P<thread>[^\]\n]*)\]"
 # Signs that decorate a header: "--- ERROR --- [time]", "=== time".
 _MARKS = r"(?:[^\w\s]{1,6} ?|[^\w\n])?"
@@ -183,6 +184,11 @@ LAYOUTS: Final = (
         rf"{_REST}",
     ),
     Layout("dotnet", r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\](?P<message>\r?$)"),
+    Layout(
+        # The scripts in the images of Bitnami.
+        "bitnami",
+        rf"(?P<logger>[a-z][a-z0-9-]{{1,40}}) (?P<time>\d\d:\d\d:\d\d\.\d\d) (?:(?P<level>{_LEVEL}) +==>)?{_REST}",
+    ),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
     Layout(
         "open-producers",
@@ -207,6 +213,11 @@ LAYOUTS: Final = (
     ),
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
     Layout(
+        # Levels as .NET and Boost spell them: general patterns do not, because prose has these words, too.
+        "level-in-brackets",
+        rf"\[?(?P<time>{_ANY_DATE}|{_CLOCK})\]?[ \t]*[\[<|(] *(?P<level>{_SPELLED_LEVEL}) *[\]>|)] ?{_REST}",
+    ),
+    Layout(
         "dated",
         rf"{_MARKS}(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}"
         rf"(?:[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n\[({{]{{0,3}})?{_REST}",
@@ -228,7 +239,7 @@ LAYOUTS: Final = (
 _EMBEDDED: Final = ("rdkafka", "librdkafka-program", "jvm-uncaught", "describe-topic")
 """Layouts that may occur in any file: the output of a library, the JVM, or a tool on a terminal, which indents it."""
 
-GENERAL: Final = ("dated", "levelled", "undated", "level-alone", "dated-above")
+GENERAL: Final = ("level-in-brackets", "dated", "levelled", "undated", "level-alone", "dated-above")
 """Layouts that match too much to be tried before the others."""
 
 TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction"})

@@ -109,6 +109,17 @@ def test_a_node_without_the_coordinator_and_its_client_are_one(tmp_path: Path) -
     assert "Effect (init_producer_id_timeout)" in alone.explanation
 
 
+def test_a_client_that_only_reports_its_wait_is_an_effect(tmp_path: Path) -> None:
+    node = "Mar  2 07:10:{:02d} rp-1 rpk[77]: WARN  2026-03-02 07:10:{:02d},200 [shard 1] kafka - server.cc:1132 - {}\n"
+    refused = "failed to allocate pid, ec: tx_errc::coordinator_not_available"
+    nodes = "".join(node.format(at, at, refused) for at in (5, 10, 15, 20))
+    waited = "2026-03-02 07:{:02d}:35,921 ERROR gauge_feed: Failed to initialize Producer ID: Timed out\n"
+    (whole,) = judge(tmp_path / "near", {"rp-1.journal": nodes, "gauge-feed.log": waited.format(10)})
+    assert (whole.root_cause, whole.subject["host"]) == ("node-does-not-coordinate", "rp-1")
+    apart = judge(tmp_path / "later", {"rp-1.journal": nodes, "gauge-feed.log": waited.format(40)})
+    assert {one.kind for one in apart} == {"coordinator_unavailable", "init_producer_id_timeout"}
+
+
 @pytest.mark.parametrize("verb", ["aborting", "committing"])
 def test_a_node_that_cannot_end_a_transaction_is_one_fault(verb: str, tmp_path: Path) -> None:
     text = "WARN  2026-03-02 07:{},200 [shard 1:main] tx - tx_gateway_frontend.cc:9 - [tx_id={{meter-2}}] error {} "
@@ -228,3 +239,35 @@ def test_a_record_given_up_names_its_place(tmp_path: Path) -> None:
     ended = line.format(3, "ERROR", "Too many failed attempts at processing", "context canceled.")
     (one,) = found(tmp_path, f"{text}{ended}2026-03-02T07:14:00Z INFO next\n")
     assert (one.kind, one.subject["topic-partition"]) == ("records_given_up", "gauges.in-4")
+
+
+ELSEWHERE = "[6] Not Leader For Partition: the client attempted to send messages to a replica that is not the leader"
+NO_LEADER = "[5] Leader Not Available: the cluster is in the middle of a leadership election"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [(ELSEWHERE, "former-leader-asked-again-and-again"), (NO_LEADER, "leader-away-for-longer-than-an-election")],
+)
+def test_a_partition_with_a_leader_elsewhere_has_one(answer: str, cause: str, tmp_path: Path) -> None:
+    lines = (GO.format(at, "error", f"write to gauges failed: {answer}") for at in range(1, 5))
+    (one,) = found(tmp_path, "".join(lines))
+    assert (one.kind, one.root_cause) == ("partition_without_leader", cause)
+
+
+def test_a_batch_damaged_on_its_way_is_not_a_damaged_disk(tmp_path: Path) -> None:
+    lines = (GO.format(at, "error", "produce to gauges failed: CORRUPT_MESSAGE: failed its CRC") for at in (1, 2))
+    (one,) = found(tmp_path / "write", "".join(lines))
+    assert (one.kind, one.root_cause) == ("records_refused", "checksum-wrong-on-arrival")
+    lines = (GO.format(at, "error", "fetch from gauges failed: CORRUPT_MESSAGE: failed its CRC") for at in (1, 2))
+    (one,) = found(tmp_path / "read", "".join(lines))
+    assert one.kind == "corrupt_records"
+
+
+def test_names_that_are_not_resolved_are_the_cause(tmp_path: Path) -> None:
+    resolved = "[thrd:kb.int:9092/bootstrap]: kb.int:9092/bootstrap: Failed to resolve 'kb.int:9092': {} (after 2ms)"
+    down = FLUENT.format(1, 0, "error", resolved.format("Name or service not known"))
+    down += FLUENT.format(1, 0, "error", "[thrd:kb.int:9092/bootstrap]: 1/1 brokers are down")
+    down += FLUENT.format(2, 0, "error", resolved.format("Name or service not known"))
+    (one,) = found(tmp_path, down + FLUENT.format(4, 1, " warn", "message delivery failed: Local: Message timed out"))
+    assert (one.kind, one.root_cause) == ("send_timeout", "name-without-an-address")

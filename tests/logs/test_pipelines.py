@@ -234,6 +234,14 @@ def test_records_of_opentelemetry_are_read(tmp_path: Path) -> None:
             ),
         ),
         (
+            "level-in-brackets",
+            "09:00:04.123456789 [Error ] [CUTTER] cannot commit: Broker: Group authorization failed",
+        ),
+        (
+            "level-in-brackets",
+            "[2026-02-03 09:00:04.123 +00:00] <Error> cannot commit: Broker: Group authorization failed",
+        ),
+        (
             "level-alone",
             "[ERROR] cannot commit; group: cutters, err: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics",
         ),

@@ -312,6 +312,21 @@ def test_a_python_traceback_has_a_class() -> None:
             "Auto topic creation failed for __consumer_offsets with error 'INVALID_REPLICATION_FACTOR': 3 of 1",
             "INTERNAL_TOPIC_NOT_CREATED",
         ),
+        (
+            "[tx_id=ferry-2] commit_tx on data partition etag: 4 pid: {} tx_seq: 2 status: prepared was rejected",
+            "TXN_COMMIT_REJECTED",
+        ),
+        ("[tx_id=ferry-2] remote abort etag: 4 pid: {} tx_seq: 2 in term: 4 was rejected", "TXN_COMMIT_REJECTED"),
+        (
+            "[tx_id=ferry-2] error rolling previous transaction with status: prepared - tx_errc::request_rejected",
+            "TXN_COMMIT_REJECTED",
+        ),
+        ("kafka_batch_adapter.cc:171 - batch has invalid CRC: {header_crc:0}", "CORRUPT_RECORD"),
+        ("Current transaction failed: Transactional operation timed out (_TIMED_OUT)", "TIMEOUT_COMMIT_TXN"),
+        (
+            'Exception in thread "main" java.lang.IllegalArgumentException: requirement failed: listeners must differ',
+            "SERVER_FATAL",
+        ),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

@@ -150,3 +150,44 @@ def test_one_recovery_ended_by_an_operator_is_reported(pod: str, end: str, count
 
 def test_one_recovery_is_not_an_incident(tmp_path: Path) -> None:
     assert judge(tmp_path, {"kafka-4.log": RECOVERY.format("04:03,110") + SERVES.format("05:00,000")}) == []
+
+
+PROBE = "2m10s  Normal  Killing  pod/mid-kafka-{}  Container kafka failed liveness probe, will be restarted\n"
+
+
+@pytest.mark.parametrize(("node", "count"), [("4", 1), ("3", 0)])
+def test_a_probe_that_ends_a_recovery_is_one_fault(node: str, count: int, tmp_path: Path) -> None:
+    log = RECOVERY.format("04:03,110") + RECOVERY.format("07:09,400")
+    found = judge(tmp_path, {"kafka-4.log": log, "events.txt": PROBE.format(node) * 2})
+    assert [one.kind for one in found].count("log_recovery_interrupted") == count
+    if count:
+        (one,) = found
+        assert one.subject["pod"] == "mid-kafka-4" and "its probe failed" in one.explanation
+
+
+FAILED = (
+    "[2026-02-25 14:{}] WARN [NodeToControllerChannelManager id=7 name=heartbeat] Connection to node {} (c/10.1.0.2:9) "
+    "could not be established. Node may not be available. (org.apache.kafka.clients.NetworkClient)\n"
+)
+UNREGISTERED = (
+    "[2026-02-25 14:11:30,652] ERROR [BrokerLifecycleManager id=7] Shutting down because we were unable to register "
+    "with the controller quorum. (kafka.server.BrokerLifecycleManager)\n"
+)
+
+
+def test_a_broker_that_cannot_register_names_its_controllers(tmp_path: Path) -> None:
+    log = FAILED.format("10:30,700", 2) + FAILED.format("10:31,710", 2) + FAILED.format("11:29,300", 3) + UNREGISTERED
+    (one,) = judge(tmp_path, {"kafka-7.log": log})
+    assert (one.kind, one.root_cause) == ("server_ended_by_a_fault", "controllers-not-reached")
+    assert (one.subject["broker"], one.subject["unreachable"]) == ("7", ("2", "3"))
+
+
+@pytest.mark.parametrize("frames", ["", "\n\tat a.B.c(B.java:1)\n\tat kafka.tools.StorageTool.main(StorageTool.scala)"])
+def test_the_script_of_an_image_reports_a_refused_setting(frames: str, tmp_path: Path) -> None:
+    thrown = "requirement failed: advertised.listeners listener names must be a subset of those in listeners"
+    log = (
+        "kafka 08:30:57.87 INFO  ==> Formatting storage directories to add metadata...\n"
+        f'Exception in thread "main" java.lang.IllegalArgumentException: {thrown}{frames}\n'
+    )
+    (one,) = judge(tmp_path, {"kafka.log": log})
+    assert (one.root_cause, one.subject["setting"]) == ("setting-refused", "advertised.listeners")

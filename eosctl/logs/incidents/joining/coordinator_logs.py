@@ -13,6 +13,7 @@ from eosctl.logs.incidents.joining.absorbing import gathered, with_parts
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.servers.coordinators import refusals_of
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
@@ -22,9 +23,15 @@ from eosctl.text import time_text
 BEFORE_MS: Final = 5_000
 LATE_MS: Final = 180_000
 """Maximum time until a client gives a request up: max.block.ms and default.api.timeout.ms are a minute each."""
+WAIT_MS: Final = 60_000
+"""The time that a client waits for its producer id by default."""
 _KINDS: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _TOPIC: Final = "__transaction_state-"
 _NO_ID: Final = "init_producer_id_timeout"
+_NO_PID: Final = "failed to allocate pid"
+"""A node's words about a producer that gets no id."""
+_NOT_OPEN: Final = frozenset({"transaction_request_refused", "transaction_timeout"})
+"""Kinds of what a client reports whose request came while its transaction was not open."""
 _NOT_REACHED: Final = "brokers-not-reached"
 _REJECTED: Final = "commit-rejected-again-and-again"
 """The cause for which a coordinator of Redpanda cannot end a transaction, and initialize its id."""
@@ -39,8 +46,9 @@ def join_coordinator_logs(timeline: LogTimeline, incidents: Sequence[Incident]) 
     absent = [one for one in incidents if one.root_cause == _ABSENT]
 
     def home_of(one: Incident) -> Incident | None:
-        if home := next((cause for cause in rejected if _waits_for(one, cause)), None):
-            return home
+        near = [cause for cause in rejected if _waits_for(timeline, one, cause)]
+        if near and (len(near) == 1 or one.subject.get("transactional.id")):
+            return near[0]
         return next((cause for cause in absent if _is_refused(timeline, one, cause)), None)
 
     for one, effects in gathered(incidents, home_of):
@@ -51,10 +59,15 @@ def join_coordinator_logs(timeline: LogTimeline, incidents: Sequence[Incident]) 
             yield _with_refusals(one, refusals_of(timeline, one)) if is_of_log else one
 
 
-def _waits_for(one: Incident, cause: Incident) -> bool:
-    """Return whether a client got no producer id while the coordinator could not end the transaction of its id."""
+def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
+    """Return whether a client got no producer id, or no new transaction, while the earlier one of its id could not end.
+
+    Librdkafka does not log the id of its transactions.
+    """
+    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    is_refused = one.kind in _NOT_OPEN and bool(own) and all(event.category == "INVALID_TXN_STATE" for event in own)
     named = one.subject.get("transactional.id", "")
-    if one.kind != _NO_ID or not named or named != cause.subject.get("transactional.id"):
+    if not (one.kind == _NO_ID or is_refused) or (named and named != cause.subject.get("transactional.id")):
         return False
     return cause.t_start_ms - BEFORE_MS <= one.t_end_ms and one.t_start_ms <= cause.t_end_ms + LATE_MS
 
@@ -70,12 +83,24 @@ def _is_refused(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
         return False
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
     since_ms = cause.t_start_ms - BEFORE_MS
-    return bool(own) and bool(timeline.log_between(own[0], since_ms, time_of(own[-1]), ("COORDINATOR_UNAVAILABLE",)))
+    if not own:
+        return False
+    if timeline.log_between(own[0], since_ms, time_of(own[-1]), ("COORDINATOR_UNAVAILABLE",)):
+        return True
+    # A client without the answers in its log only reports the end of its wait.
+    refused = [event for event in timeline.evidence(cause) if _NO_PID in event.message]
+    return one.kind == _NO_ID and bool(within(refused, time_of(own[0]) - WAIT_MS, time_of(own[0])))
 
 
 def _with_clients(cause: Incident, effects: Sequence[Incident]) -> Incident:
     texts = (
-        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: a client waited for its id in vain." for one in effects
+        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: "
+        + (
+            "its producer's next transaction was refused."
+            if one.kind in _NOT_OPEN
+            else "a client waited for its id in vain."
+        )
+        for one in effects
     )
     subject = {**{name: value for one in effects for name, value in one.subject.items()}, **cause.subject}
     return with_parts(cause, effects, *texts, subject=subject)

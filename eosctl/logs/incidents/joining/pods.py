@@ -21,7 +21,11 @@ from eosctl.model.severity import Severity
 
 _POD: Final = "pod_not_running"
 _EFFECTS: Final = frozenset({"container-ends-after-each-start", "probe-fails"})
-_FATAL: Final = kinds_with("ends_server") | {"state_directory_error", "streams_client_failed"}
+_FATAL: Final = kinds_with("ends_server") | {
+    "log_recovery_interrupted",
+    "state_directory_error",
+    "streams_client_failed",
+}
 """Kinds of faults after which a container is started again."""
 _WAITING: Final = frozenset(
     {"controller_quorum_lost", "brokers_not_reached", "host_not_resolved", "coordinator_unavailable"}

@@ -17,7 +17,10 @@ from eosctl.model.incident import Incident
 MOMENT_MS: Final = 2_000
 """Maximum time between the two reports: clocks of hosts differ by less as a rule."""
 _LOGIN: Final = "authentication_failed"
+_CHECKSUM: Final = "checksum-wrong-on-arrival"
 _NAMES: Final = ("transactional.id", "group", "client.id", "connector.task", "producerId", "principal")
+_OWN: Final = (*_NAMES, "topic-partition", "topic")
+"""What the client's report names: a broker that refuses a batch may name less."""
 _OF_JOBS: Final = ("org.apache.flink.runtime.executiongraph.", "org.apache.flink.runtime.jobmaster.", "o.a.f.r.e.")
 
 
@@ -25,7 +28,7 @@ def join_two_sides(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iter
     """Yield incidents; the report of the other side is a part of the fault of the client that names itself."""
     named: dict[tuple[str, str], list[Incident]] = defaultdict(list)
     for one in incidents:
-        if not _is_other_side(timeline, one) and any(one.subject.get(name) for name in _NAMES):
+        if not _is_other_side(timeline, one) and any(one.subject.get(name) for name in _OWN):
             named[one.kind, one.root_cause].append(one)
 
     def home_of(one: Incident) -> Incident | None:
@@ -38,12 +41,12 @@ def join_two_sides(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iter
 
 
 def _is_other_side(timeline: LogTimeline, one: Incident) -> bool:
-    """Return whether only brokers report a refused login, or only a JobManager reports a fault of a task."""
+    """Return whether only brokers report a refusal, or only a JobManager reports a fault of a task."""
     if any(one.subject.get(name) for name in _NAMES):
         return False
     events = timeline.evidence(one)
     servers = timeline.servers()
-    if one.kind == _LOGIN and all(event.application in servers for event in events):
+    if (one.kind == _LOGIN or one.root_cause == _CHECKSUM) and all(event.application in servers for event in events):
         return bool(events)
     return bool(events) and all(event.logger.startswith(_OF_JOBS) for event in events)
 
@@ -54,5 +57,5 @@ def _is_of_moment(one: Incident, other: Incident) -> bool:
 
 
 def _whole(one: Incident, parts: Sequence[Incident]) -> Incident:
-    subject = {**{name: value for part in parts for name, value in part.subject.items() if name == "broker"}}
+    subject = {**{name: value for part in parts for name, value in part.subject.items() if name in ("broker", "host")}}
     return with_parts(one, parts, subject={**subject, **one.subject})

@@ -54,6 +54,8 @@ _LAST_LASTS: Final = kinds_with("last_lasts")
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
 _FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
+_SUMMARY: Final = re.compile(r"\b\d{1,4}/\d{1,4} brokers are down")
+"""Librdkafka's words after each failed connection to its last broker; the record before has the reason."""
 _NEXT: Final = (
     "Check that these brokers run and listen there, and the network, firewalls, and listener settings between them and "
     "the client. Then restart what has failed."
@@ -147,7 +149,8 @@ def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogE
     if len(partitions) > 1:
         subject = {name: value for name, value in subject.items() if name != "topic-partition"}
         subject["topic-partitions"] = tuple(sorted(partitions))
-    is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in events)
+    reasons = [event for event in events if not _SUMMARY.search(event.message)] or events
+    is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in reasons)
     failed_to = "resolve" if is_nameless else "connect to"
     cause = f"could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on."
     is_before = _has_last_reason(timeline, head)

@@ -35,6 +35,8 @@ _PLUGIN: Final = re.compile(r"(?:logstash\.)?(?:in|out)puts\.kafka\w*(?:::[\w.-]
 """The logger of a plugin of Logstash, or of one of Telegraf, with its alias."""
 _JOB: Final = re.compile(r"\bJob (?P<name>[^\n]{1,200}?) \([\da-f]{32}\) switched from state \w")
 """Flink's words about a job that changes its state."""
+_OWNERS: Final = ("broker", "brokers", "controller", "host", "pod", "server", "process")
+"""The names in a subject of the machine or node that has a fault."""
 _SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})
 _LOGSTASH: Final = "logstash."
 
@@ -43,7 +45,7 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
     """Yield incidents; an application that is only the name of a file becomes the program that all evidence names."""
     layouts = {source.file: source.layout.split("+") for source in timeline.sources}
     for one in incidents:
-        one = _with_component(timeline, one)
+        one = _with_host(timeline, _with_component(timeline, one))
         name = one.subject.get("application", "")
         events = timeline.evidence(one) if isinstance(name, str) and name else ()
         if not events or not all(_is_of_file(event, str(name)) for event in events):
@@ -73,6 +75,16 @@ def _with_component(timeline: LogTimeline, one: Incident) -> Incident:
     names = {match["name"] or match.groupdict().get("other") or "" for match in found}
     names |= {event.logger for event in events if _PLUGIN.fullmatch(event.logger)}
     return one._replace(subject={**one.subject, "component": names.pop()}) if len(names) == 1 else one
+
+
+def _with_host(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return an incident of a server that no record numbers with the only machine that its records name."""
+    if any(one.subject.get(name) for name in _OWNERS):
+        return one
+    hosts = {event.host for event in timeline.evidence(one) if event.application in timeline.servers()}
+    host = hosts.pop() if len(hosts) == 1 else ""
+    is_new = host and host != one.subject.get("application")
+    return one._replace(subject={**one.subject, "host": host}) if is_new else one
 
 
 def _is_of_file(event: LogEvent, name: str) -> bool:

@@ -12,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.servers.quorum import voter_not_reached
+from eosctl.logs.incidents.joining.absorbing import absorb, with_parts
+from eosctl.logs.incidents.servers.quorum import controller_not_reached
 from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence, short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -28,6 +29,8 @@ STARTING_MS: Final = 600_000
 _OPEN: Final = frozenset({"unexplained", "start-not-completed"})
 _KIND: Final = "server_ended_by_a_fault"
 _CONNECTING: Final[tuple[EventCategory, ...]] = ("ZK_CONNECTING",)
+_NO_CONTROLLER: Final = "controllers-not-reached"
+_CONNECTIONS: Final = frozenset({"brokers_not_reached", "connections_lost", "host_not_resolved"})
 _ZOOKEEPER: Final = "zookeeper-not-reached"
 LISTED: Final = 10
 """Maximum number of failed connections in the evidence."""
@@ -36,7 +39,7 @@ _UNREACHED: Final[tuple[EventCategory, ...]] = (*DISCONNECTS, "HOST_NOT_RESOLVED
 _CAUSE: Final = re.compile(r" Its last cause: [^\n]{1,400}?\.(?= |$)")
 _SERVED: Final = re.compile(r" The server served again at [^\n]{1,300}?\)\.")
 """The outcome that another step has found."""
-_START: Final = re.compile(r"(?i:\bstart(?:up|ing)?\b|Exiting Kafka|logs loading|main class)")
+_START: Final = re.compile(r'(?i:\bstart(?:up|ing)?\b|Exiting Kafka|logs loading|main class|in thread "main")')
 
 
 class StartFault(NamedTuple):
@@ -66,10 +69,29 @@ def start_faults() -> Sequence[StartFault]:
 
 
 def name_start_faults(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
-    """Yield incidents; a server that did not start has the cause that its exception names."""
-    for one in incidents:
-        is_open = one.kind == _KIND and one.root_cause in _OPEN
-        yield (_named(timeline, one) or one) if is_open else one
+    """Yield incidents; a server that did not start has the cause that its exception names.
+
+    The connections to controllers that failed until its end are a part of it.
+    """
+    found = tuple(_with_reason(timeline, one) for one in incidents)
+    ended = [one for one in found if one.kind == _KIND and one.root_cause == _NO_CONTROLLER]
+    return absorb(found, lambda one: next((end for end in ended if _waited_for(timeline, one, end)), None), with_parts)
+
+
+def _with_reason(timeline: LogTimeline, one: Incident) -> Incident:
+    if one.kind != _KIND:
+        return one
+    if one.root_cause == _NO_CONTROLLER:
+        return _without_controllers(timeline, one, min(timeline.evidence(one), key=time_of)) or one
+    return (_named(timeline, one) or one) if one.root_cause in _OPEN else one
+
+
+def _waited_for(timeline: LogTimeline, one: Incident, end: Incident) -> bool:
+    """Return whether an incident only reports connections to the controllers that a server waited for until its end."""
+    events = timeline.evidence(one) if one.kind in _CONNECTIONS and one.t_start_ms >= end.t_start_ms else ()
+    nodes = end.subject.get("unreachable", ())
+    is_own = bool(events) and timeline.log_of(events[0]) == timeline.log_of(timeline.evidence(end)[0])
+    return is_own and all(controller_not_reached(event) in nodes for event in events)
 
 
 def _named(timeline: LogTimeline, one: Incident) -> Incident | None:
@@ -109,12 +131,12 @@ def _with_cause(
 def _without_controllers(timeline: LogTimeline, one: Incident, fatal: LogEvent) -> Incident | None:
     """Return an incident of a server that connected to no controller until its start failed; None if it did."""
     near = timeline.log_between(fatal, time_of(fatal) - STARTING_MS, time_of(fatal), (*_UNREACHED, *_LED))
-    failed = [event for event in near if voter_not_reached(event)]
+    failed = [event for event in near if controller_not_reached(event)]
     if not failed or any(event.category in _LED for event in near if time_of(event) > time_of(failed[0])):
         return None
-    nodes = tuple(sorted({voter_not_reached(event) for event in failed}, key=int))
+    nodes = tuple(sorted({controller_not_reached(event) for event in failed}, key=int))
     return one._replace(
-        root_cause="controllers-not-reached",
+        root_cause=_NO_CONTROLLER,
         confidence=CONFIDENCE,
         subject={**one.subject, "unreachable": nodes},
         t_start_ms=min(one.t_start_ms, time_of(failed[0])),

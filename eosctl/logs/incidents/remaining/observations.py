@@ -43,6 +43,8 @@ WAITED_MS: Final = 120_000
 LOSSES: Final = 2
 LOST_MS: Final = 30_000
 """Records of a lost coordinator that are further apart are of another loss."""
+ELSEWHERE_MS: Final = 60_000
+"""Clients ask for new metadata within a second of such an answer."""
 BACK_MS: Final = 60_000
 """Maximum time from a loss of the coordinator until its client works with one again."""
 _SOCKETS: Final = "[SocketServer "
@@ -74,6 +76,14 @@ _JOINED: Final[tuple[EventCategory, ...]] = ("INIT_PRODUCER_ID", "REBALANCE_DONE
 _NONE_LEFT: Final = re.compile(
     r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from |waiting for a node assignment"
     r"|Timeout expired while fetching topic metadata"
+)
+_AT_LEADER: Final = re.compile(r"Error processing append operation on partition|batch has invalid CRC")
+_WRITING: Final = re.compile(r"(?i:\bproduc|\bsend(?:ing)?\b|\bsent\b|\bwrit|\bpublish|\bdeliver|\bflush)")
+_ELSEWHERE: Final = re.compile(
+    r"(?i:\bnot[ _]?(?:the )?leader[ _]?(?:for|or)|\bNotLeader(?:For|Or)|is not the leader for)"
+)
+_NO_LEADER: Final = re.compile(
+    r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
 _SINK: Final = "WorkerSinkTask{"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
@@ -307,6 +317,26 @@ def _is_without_broker(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[st
     return {} if any(map(_NONE_LEFT.search, texts)) else None
 
 
+def _is_led_elsewhere(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe brokers that answer for a minute only that another one leads the partition, so that it has a leader."""
+    if time_of(events[-1]) - time_of(events[0]) < ELSEWHERE_MS:
+        return None
+    return {} if all(_ELSEWHERE.search(one.message) and not _NO_LEADER.search(one.message) for one in events) else None
+
+
+def _is_refused_at_write(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe batches that are damaged when they arrive at a leader, which refuses them: no stored record is."""
+    return (
+        {}
+        if all((_AT_LEADER if _is_of_server(timeline, one) else _WRITING).search(one.message) for one in events)
+        else None
+    )
+
+
+def _is_of_server(timeline: LogTimeline, event: LogEvent) -> bool:
+    return event.application in timeline.servers()
+
+
 def _is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe sink tasks whose connector, and not Kafka, refused the commit of their offsets."""
     chains = [event.exception.chain for event in events if event.exception is not None]
@@ -338,12 +368,14 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "found-each-time": _is_found_each_time,
     "files-of-the-host": _is_table_of_host_full,
     "handshake-in-passing": _is_handshake_in_passing,
+    "led-elsewhere": _is_led_elsewhere,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
     "no-broker-left": _is_without_broker,
     "of-a-connector": _is_of_connector,
     "of-a-sink": _is_of_sink,
     "producer-fenced": _is_producer_fenced,
+    "refused-at-write": _is_refused_at_write,
     "restored-after-long": _is_restored_after_long,
     "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,

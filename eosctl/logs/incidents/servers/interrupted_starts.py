@@ -51,11 +51,15 @@ def find_interrupted_starts(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 def _is_ordered(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) -> bool:
-    """Return whether an operator ended an unfinished recovery, and the log ends before the next one is complete."""
+    """Return whether an operator or a probe ended an unfinished recovery, and the log ends before the next one does.
+
+    What kubectl lists about probes has no times.
+    """
     if len(run) < ORDERED_STARTS or _served(timeline, run[-1], None):
         return False
-    rolls = _rolls(timeline, _node(timeline, application, run))
-    return any(time_of(run[-2]) < time_of(one) < time_of(run[-1]) for one in rolls)
+    node = _node(timeline, application, run)
+    rolls = _rolls(timeline, node)
+    return bool(_probes(timeline, node)) or any(time_of(run[-2]) < time_of(one) < time_of(run[-1]) for one in rolls)
 
 
 def _served(timeline: LogTimeline, start: LogEvent, until: LogEvent | None) -> bool:
@@ -80,10 +84,13 @@ def _incident(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) 
         one for one in timeline.server_events("BROKER_SIGNAL") if one.application == application and _is_in(one, run)
     ]
     rolls = [one for one in _rolls(timeline, node) if _is_in(one, run)]
-    pods = {pod for one in rolls if not (pod := one.fields.get("pod", "")).isdecimal()}
+    probes = _probes(timeline, node)
+    pods = {pod for one in (*rolls, *probes) if not (pod := one.fields.get("pod", "")).isdecimal()}
     who = f"Broker {node}" if node else "A broker"
     how = " by a shutdown request (SIGTERM)" if len(signals) >= len(run) - 1 else ""
     operator = " The Kubernetes operator ordered these restarts, because the broker did not answer." if rolls else ""
+    if probes and not rolls:
+        operator = " Kubernetes ended the container, because its probe failed during the recovery."
     lasted = duration_text(time_of(run[-1]) - time_of(run[0]))
     return incident(
         "log_recovery_interrupted",
@@ -106,5 +113,14 @@ def _is_in(event: LogEvent, run: Sequence[LogEvent]) -> bool:
 
 def _rolls(timeline: LogTimeline, node: str) -> Sequence[LogEvent]:
     """Return an operator's orders to restart the pod of a node, which has its number."""
-    rolled = timeline.of("POD_ROLLED")
-    return [one for one in rolled if (found := _ORDINAL.search(one.fields.get("pod", ""))) and found[1] == node]
+    return _of_node(timeline, node, "POD_ROLLED")
+
+
+def _probes(timeline: LogTimeline, node: str) -> Sequence[LogEvent]:
+    """Return the records of Kubernetes that end the container of a node, because its probe fails."""
+    return _of_node(timeline, node, "POD_KILLED_BY_PROBE")
+
+
+def _of_node(timeline: LogTimeline, node: str, category: EventCategory) -> Sequence[LogEvent]:
+    found_ones = timeline.of(category)
+    return [one for one in found_ones if (found := _ORDINAL.search(one.fields.get("pod", ""))) and found[1] == node]

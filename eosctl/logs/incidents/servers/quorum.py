@@ -29,10 +29,12 @@ _NOTICED_MS: Final = 1_000
 _FETCH_CUT: Final = re.compile(
     r"\[RaftManager (?:nodeId|id)=\d+\] Cancelled in-flight FETCH request .*\bdue to node (\d+) being disconnected"
 )
-_NOT_CONNECTED: Final = re.compile(
-    r"\[RaftManager (?:nodeId|id)=\d+\] (?:Connection to node (\d+) \(\S+ could not be established"
+_ATTEMPT: Final = (
+    r"(?:Connection to node (\d+) \(\S+ could not be established"
     r"|Error connecting to node \S+ \(id: (\d+) |Disconnecting from node (\d+) due to socket connection setup timeout)"
 )
+_NOT_CONNECTED: Final = re.compile(rf"\[RaftManager (?:nodeId|id)=\d+\] {_ATTEMPT}")
+_NO_CHANNEL: Final = re.compile(rf"\[(?:Broker|Node)ToControllerChannelManager (?:broker|id)=\d+ name=\w+\] {_ATTEMPT}")
 _NOT_VOTED: Final = re.compile(r"\b(\d+)=VoterState\(replicaKey=[^\n]{0,120}?, state=UNRECORDED\)")
 """A voter that had neither granted nor rejected its vote when an election timed out (``EpochElection``)."""
 _UNREACHED: Final[tuple[EventCategory, ...]] = (*DISCONNECTS, "HOST_NOT_RESOLVED")
@@ -66,7 +68,15 @@ def fetched_from(event: LogEvent) -> str:
 
 def voter_not_reached(event: LogEvent) -> str:
     """Return the node of the quorum that a node could not connect to; empty for any other record."""
-    found = _NOT_CONNECTED.search(event.message)
+    return _node_in(_NOT_CONNECTED.search(event.message))
+
+
+def controller_not_reached(event: LogEvent) -> str:
+    """Return the controller that a server could not connect to, as a voter or for its registration; empty if none."""
+    return voter_not_reached(event) or _node_in(_NO_CHANNEL.search(event.message))
+
+
+def _node_in(found: re.Match[str] | None) -> str:
     return (found[1] or found[2] or found[3]) if found else ""
 
 

@@ -137,6 +137,10 @@ LAYOUTS: Final = (
     ),
     Layout("telegraf", rf"(?P<time>{_DATE}) (?P<level>[DIWE])! (?:\[(?P<logger>[\w.:-]+)\] )?{_REST}"),
     Layout(
+        "month-level",
+        rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) +(?P<level>{_LEVEL}) +{_REST}",
+    ),
+    Layout(
         "syslog",
         rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}",
     ),

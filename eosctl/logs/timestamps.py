@@ -55,7 +55,7 @@ _SHORT: Final = re.compile(r"(\d\d|\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:[
 _CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
 _KITCHEN: Final = re.compile(r"(\d{1,2}):(\d\d)([AP])M$")
 """The clock of Go's consoles, without seconds."""
-_SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)$")
+_SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?$")
 _EPOCH: Final = re.compile(r"(\d{9,10})(?:[.,](\d{1,9}))?$")
 _EPOCH_MS: Final = re.compile(r"\d{12,13}$")
 _KLOG: Final = re.compile(r"(\d\d)[/-]?(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
@@ -191,7 +191,7 @@ def _incomplete(text: str, reference: TimeReference) -> Instant | None:
             month = _MONTHS[found[1]]
             year = written.year - (month > written.month)
             moment = (year, month, int(found[2]), int(found[3]), int(found[4]), int(found[5]))
-            return _local(moment, None, reference, True)
+            return _local(moment, found[6], reference, True)
         if found := _KLOG.match(text):
             month = int(found[1])
             year = written.year - (month > written.month)

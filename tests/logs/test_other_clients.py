@@ -113,7 +113,7 @@ def test_a_client_that_only_reports_its_wait_is_an_effect(tmp_path: Path) -> Non
     node = "Mar  2 07:10:{:02d} rp-1 rpk[77]: WARN  2026-03-02 07:10:{:02d},200 [shard 1] kafka - server.cc:1132 - {}\n"
     refused = "failed to allocate pid, ec: tx_errc::coordinator_not_available"
     nodes = "".join(node.format(at, at, refused) for at in (5, 10, 15, 20))
-    waited = "2026-03-02 07:{:02d}:35,921 ERROR gauge_feed: Failed to initialize Producer ID: Timed out\n"
+    waited = "2026-03-02 07:{:02d}:35,921 ERROR gauge_feed: init_transactions failed: Local: Timed out\n"
     (whole,) = judge(tmp_path / "near", {"rp-1.journal": nodes, "gauge-feed.log": waited.format(10)})
     assert (whole.root_cause, whole.subject["host"]) == ("node-does-not-coordinate", "rp-1")
     apart = judge(tmp_path / "later", {"rp-1.journal": nodes, "gauge-feed.log": waited.format(40)})
@@ -271,3 +271,54 @@ def test_names_that_are_not_resolved_are_the_cause(tmp_path: Path) -> None:
     down += FLUENT.format(2, 0, "error", resolved.format("Name or service not known"))
     (one,) = found(tmp_path, down + FLUENT.format(4, 1, " warn", "message delivery failed: Local: Message timed out"))
     assert (one.kind, one.root_cause) == ("send_timeout", "name-without-an-address")
+
+
+BEATS = "2026-03-02T07:{}Z\tDEBUG\t[kafka]\tkafka/client.go:291\tKafka publish failed with: {}\n"
+BREAKER = "circuit breaker is open"
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("kafka server: Request was for a topic or partition that does not exist on this broker.", "topic_not_found"),
+        (
+            "kafka: client has run out of available brokers to talk to: dial tcp kb:9: connection refused",
+            "brokers_not_reached",
+        ),
+    ],
+)
+def test_a_breaker_has_the_reason_of_what_opened_it(reason: str, kind: str, tmp_path: Path) -> None:
+    opened = BEATS.format("10:00.100", reason) + BEATS.format("10:01.100", reason)
+    refused = "".join(BEATS.format(f"1{at}:02.100", BREAKER) for at in (0, 1, 2))
+    (one,) = found(tmp_path, opened + refused, "filebeat.log")
+    assert one.kind == kind
+
+
+VECTOR = (
+    '2026-03-02T07:10:{}Z ERROR sink{{component_kind="sink" component_id=vault component_type=kafka}}: '
+    "vector_common::internal_event::{}\n"
+)
+PURGED = "service: Service call failed. error=Some(KafkaError (Message production error: PurgeQueue ({})))"
+
+
+def test_a_message_that_a_pipeline_drops_was_not_in_a_transaction(tmp_path: Path) -> None:
+    dropped = "component_events_dropped: Events dropped intentional=false count=1"
+    text = VECTOR.format("46.766155", PURGED.format("Local: Purged in queue")) + VECTOR.format("46.766202", dropped)
+    (one,) = found(tmp_path, text, "vector.log")
+    assert one.kind == "records_dropped" and "transaction" not in one.explanation
+
+
+@pytest.mark.parametrize("end", ["", "sent 4 replies to desk"])
+def test_writes_on_an_ended_connection_are_lost(end: str, tmp_path: Path) -> None:
+    lost = "kafka: Failed to produce message to topic desk: write tcp 10.1.0.1:4->10.1.0.2:9092: write: broken pipe"
+    text = GO.format(1, "info", "sent 9 replies to desk") + GO.format(20, "error", lost)
+    (one,) = found(tmp_path, text + (GO.format(21, "info", end) if end else GO.format(21, "error", lost)))
+    assert (one.root_cause, one.subject["topic"]) == ("writes-on-an-ended-connection", "desk")
+    assert ("continued" in one.explanation) is bool(end)
+
+
+def test_the_month_and_the_level_begin_records_of_an_old_vector(tmp_path: Path) -> None:
+    line = "Feb 18 14:2{}:02.538 ERROR sink{{name=edge_logs type=kafka}}: vector::sinks::kafka: kafka error: {}\n"
+    timed_out = "Message production error: MessageTimedOut (Local: Message timed out)"
+    (one,) = found(tmp_path, line.format(1, timed_out) + line.format(6, timed_out), "vector.log")
+    assert (one.kind, one.subject["component"], one.t_start_ms % 3_600_000) == ("send_timeout", "edge_logs", 1_262_538)

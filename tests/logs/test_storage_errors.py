@@ -53,8 +53,21 @@ def test_each_error_of_the_system_has_its_advice(tmp_path: Path, number: int, th
 def test_the_words_of_each_error_are_read(tmp_path: Path, one: object) -> None:
     for word in getattr(one, "words", ()):
         thrown = f"java.nio.file.{word}: /data/a" if word.endswith("Exception") else f"java.io.IOException: {word}"
+        if word.startswith("-"):
+            thrown = f"java.nio.file.NoSuchFileException: /data/kafka/tolls-0.{'1f' * 16}{word}"
         (found,) = judge(tmp_path, {"server.log": FAILED.format(thrown)})
         assert (word, found.root_cause) == (word, storage_error([word]).cause)
+
+
+def test_a_full_volume_of_zookeeper_is_not_a_log_directory(tmp_path: Path) -> None:
+    log = (
+        "2026-02-17 16:18:31,020 ERROR Severe unrecoverable error, from thread : SyncThread:1 "
+        "(org.apache.zookeeper.server.ZooKeeperCriticalThread) [SyncThread:1]\njava.io.IOException: {}\n"
+        "\tat org.apache.zookeeper.server.persistence.FileTxnLog.commit(FileTxnLog.java:398)\n"
+    )
+    (found,) = judge(tmp_path, {"zookeeper-0.log": log.format("No space left on device")})
+    assert (found.kind, found.root_cause) == ("server_ended_by_a_fault", "zookeeper-cannot-write")
+    assert "No space left on device" in found.explanation and "replicas" not in found.explanation
 
 
 def test_an_unknown_error_does_not_blame_the_disk(tmp_path: Path) -> None:

@@ -26,11 +26,12 @@ _COMPONENTS: Final = (
     re.compile(r"\[output:kafka:(?P<name>[\w.-]{1,60})\]|\boutput=(?P<other>[\w.-]{1,60})"),
     re.compile(r'"kind": ?"(?:exporter|receiver)"[^\n]{0,200}?"name": ?"(?P<name>[\w./-]{1,60})"'),
     re.compile(r"(?:^|\bSink: |-> )(?P<name>\w(?:[\w. -]{0,58}\w)?): (?:Writer|Committer)\b"),
+    re.compile(r"\bsink\{name=(?P<name>[\w.-]{1,60}) "),
     re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
     re.compile(r"^#\d{1,3} \[(?P<name>[A-Za-z][\w.-]{0,60})\] |\bplugin_id=\"(?P<other>(?!object:)[\w.-]{1,60})\""),
 )
-"""Where Fluent Bit names its output, the OpenTelemetry Collector its exporter, Flink and Materialize their sinks, and
-Fluentd its plugin."""
+"""Where Fluent Bit names its output, the OpenTelemetry Collector its exporter, Flink, Vector before 0.13, and
+Materialize their sinks, and Fluentd its plugin."""
 _PLUGIN: Final = re.compile(r"(?:logstash\.)?(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
 """The logger of a plugin of Logstash, or of one of Telegraf, with its alias."""
 _JOB: Final = re.compile(r"\bJob (?P<name>[^\n]{1,200}?) \([\da-f]{32}\) switched from state \w")

@@ -77,6 +77,10 @@ _NONE_LEFT: Final = re.compile(
     r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from |waiting for a node assignment"
     r"|Timeout expired while fetching topic metadata"
 )
+_ENDED_WRITE: Final = re.compile(
+    r"(?i:fail\w* (?:to )?(?:produc|publish|send|deliver|writ))[^\n]{0,250}(?:pipe|reset|buffer)"
+)
+_ZOOKEEPER: Final = "org.apache.zookeeper.server."
 _AT_LEADER: Final = re.compile(r"Error processing append operation on partition|batch has invalid CRC")
 _WRITING: Final = re.compile(r"(?i:\bproduc|\bsend(?:ing)?\b|\bsent\b|\bwrit|\bpublish|\bdeliver|\bflush)")
 _ELSEWHERE: Final = re.compile(
@@ -317,6 +321,18 @@ def _is_without_broker(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[st
     return {} if any(map(_NONE_LEFT.search, texts)) else None
 
 
+def _do_writes_fail(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe writes of a program that failed, because their connection had ended."""
+    return {} if all(_ENDED_WRITE.search(event.message) for event in events) else None
+
+
+def _is_of_zookeeper(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a server of ZooKeeper, which has no log directories of partitions."""
+    reasons = [reason for event in events if (reason := event.fields.get("os_error"))]
+    is_own = any(event.logger.startswith(_ZOOKEEPER) for event in events)
+    return {"reason": reasons[0] if reasons else ""} if is_own else None
+
+
 def _is_led_elsewhere(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe brokers that answer for a minute only that another one leads the partition, so that it has a leader."""
     if time_of(events[-1]) - time_of(events[0]) < ELSEWHERE_MS:
@@ -373,6 +389,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "minimum-above-replicas": _is_minimum_above_replicas,
     "no-broker-left": _is_without_broker,
     "of-a-connector": _is_of_connector,
+    "of-zookeeper": _is_of_zookeeper,
     "of-a-sink": _is_of_sink,
     "producer-fenced": _is_producer_fenced,
     "refused-at-write": _is_refused_at_write,
@@ -382,5 +399,6 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "topic-served-later": _is_topic_served_later,
     "used-before": _is_used_before,
     "without-transactional-id": _is_without_transactional_id,
+    "writes-fail": _do_writes_fail,
 }
 """The observations by their names in ``incidents.toml``."""

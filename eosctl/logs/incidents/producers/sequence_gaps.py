@@ -14,6 +14,7 @@ from eosctl.logs.incidents.producers.lost_writes import (
 )
 from eosctl.logs.incidents.producers.reused_sequences import are_used_again, used_again
 from eosctl.logs.incidents.producers.shown_in_log import partition_in_words, shown_in_log
+from eosctl.logs.incidents.producers.stuck_sequences import stuck_sequences
 from eosctl.logs.incidents.producers.write_owners import EPISODE_MS, has_client, owner_of
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.timeline.evidence import incident
@@ -48,10 +49,12 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     gaps = timeline.of("OUT_OF_ORDER_SEQUENCE")
     retried = by_key((_partition(event), event) for event in gaps if _is_retried(event))
     of_clients = by_key((timeline.log_of(event), event) for event in gaps if _is_retried(event))
+    answers = {(event.file, event.offset) for one in stuck_sequences(timeline) for event in one.answers}
     events = [
         event
         for event in gaps
         if _is_gap(event)
+        and (event.file, event.offset) not in answers
         and not _is_near(event, retried.get(_partition(event), ()))
         # A record without a partition is about the same batch if its client sends one again.
         and (_partition(event) or not _is_near(event, of_clients.get(timeline.log_of(event), ())))

@@ -45,9 +45,9 @@ def test_a_file_that_was_not_read_is_named(name: str, folder: Path, own_home: Pa
 
 
 def test_settings_in_a_program_are_named(folder: Path) -> None:
-    (folder / "settings.py").write_text('PRODUCER = {"transactional.id": "pay", "enable.idempotence": False}\n')
+    (folder / "settings.rb").write_text('PRODUCER = {"transactional.id": "pay", "enable.idempotence": False}\n')
     (folder / "main.py").write_text('producer = Producer({"transactional.id": "pay"})\n')
-    assert [Path(file).name for file in left_out([folder], ())] == ["settings.py"]
+    assert [Path(file).name for file in left_out([folder], ())] == ["settings.rb"]
 
 
 def test_copies_and_other_files_are_not_named(folder: Path, own_home: Path) -> None:

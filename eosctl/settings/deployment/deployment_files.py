@@ -59,15 +59,11 @@ from eosctl.settings.platforms.shared_environments import with_shared_environmen
 from eosctl.settings.platforms.spring_environments import with_spring_environments
 from eosctl.settings.platforms.terraform_variables import environments_of, refers_to_variables, with_variables
 from eosctl.settings.platforms.workload import Workload
-from eosctl.settings.platforms.workloads import (
-    generated_by,
-    unseen_by,
-    with_instances,
-    workloads_of,
-)
+from eosctl.settings.platforms.workloads import generated_by, unseen_by, with_instances, workloads_of
 from eosctl.settings.programs.unread_lines import lines_not_read, names_setting
 from eosctl.settings.releases.manifests import Libraries
 from eosctl.settings.releases.named_releases import release_in, release_in_text, with_releases_of_projects
+from eosctl.settings.template_files import filled_by_terraform, has_template_files, with_template_files
 from eosctl.settings.values.own_references import has_own_references, with_own_references
 from eosctl.settings.values.sources import Releases, Source
 
@@ -94,8 +90,7 @@ class _File(NamedTuple):
 
 
 _NOTHING: Final = _File([], [], {})
-_IN_AN_OVERLAY: Final = _File([], [], {}, has_no_place=True)
-"""Stands for a file that is used as kustomizations build it, or as a patch."""
+_IN_AN_OVERLAY: Final = _File([], [], {}, has_no_place=True)  # as kustomizations build it, or a part of another file
 
 
 def read_deployment(
@@ -127,7 +122,8 @@ def read_deployment(
     names = frozenset(posixpath.normpath(str(path)) for path in files)
     builds = _built(files, texts or {})
     in_overlays, named = builds.files | builds.patches | builds.replaced, frozenset(paths)
-    in_overlays |= included_by_others(files, texts or {}) - {posixpath.normpath(str(path)) for path in named}
+    parts = included_by_others(files, texts or {}) | filled_by_terraform(files, texts or {})
+    in_overlays |= parts - {posixpath.normpath(str(path)) for path in named}
     for path in files:
         file = str(path)
         try:
@@ -334,13 +330,19 @@ def _documents(file: str, text: str, environment: str = "") -> tuple[Node, ...]:
         parsed = tuple(with_env_files(document, file) for document in parsed)
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
-    if refers_to_variables(file, text) and mentions_kafka(file, text):
-        parsed = tuple(with_variables(document, file, environment) for document in parsed)
+    if file.lower().endswith(".tf"):
+        parsed = tuple(_of_terraform(document, file, text, environment) for document in parsed)
     if has_chart_parameters(text):
         parsed = tuple(map(with_chart_parameters, parsed))
     if has_options_apart(text):
         parsed = tuple(map(with_options_joined, parsed))
     return tuple(part for document in parsed for part in _members(document))
+
+
+def _of_terraform(document: Node, file: str, text: str, environment: str) -> Node:
+    if refers_to_variables(file, text) and mentions_kafka(file, text):
+        document = with_variables(document, file, environment)
+    return with_template_files(document, file) if has_template_files(file, text) else document
 
 
 def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None) -> _File:

@@ -64,6 +64,8 @@ _OF_SERVERS: Final = re.compile(r"(?:broker|controller)_custom_properties$")
 """What the playbooks for Confluent Platform write into a server's own file, where no setting is a client's."""
 _STREAMS: Final = ("kafka.streams.", "kafka-streams.")
 """What stands before the settings of Kafka Streams in an application's own file."""
+_LANGUAGES: Final = {"py": "python", **dict.fromkeys(("js", "cjs", "mjs", "ts", "mts"), "node")}
+"""The language of a module, by its ending: which clients its settings are for."""
 _REST_PROXY: Final = "kafka.rest."
 """Settings of Confluent's REST Proxy: it hands no ``rest.`` setting on to a client."""
 
@@ -173,7 +175,9 @@ def _on_its_hosts(source: Source, inventory: Inventory, file: str) -> Source:
 
 
 def _hints(file: str) -> tuple[str, ...]:
-    return (file.rpartition("/")[2].lower(),)
+    name = file.rpartition("/")[2].lower()
+    language = _LANGUAGES.get(name.rpartition(".")[2], "")
+    return (f"{name} of {language}",) if language else (name,)
 
 
 def _with_roles(source: Source, file: str) -> Iterator[Source]:

@@ -14,10 +14,14 @@ from eosctl.settings.formats.fluent_bit_file import SECTION, parse_fluent_bit
 from eosctl.settings.formats.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.formats.hocon_file import HoconError, parse_hocon
 from eosctl.settings.formats.ini_file import IniError, parse_ini
+from eosctl.settings.formats.javascript_file import NAMES as JAVASCRIPT_FILES
+from eosctl.settings.formats.javascript_file import parse_javascript
 from eosctl.settings.formats.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
 from eosctl.settings.formats.pm2_file import NAMES as PM2_FILES
 from eosctl.settings.formats.pm2_file import as_json5
 from eosctl.settings.formats.properties_file import MalformedEscape, properties_in
+from eosctl.settings.formats.python_file import NAMES as PYTHON_FILES
+from eosctl.settings.formats.python_file import parse_python
 from eosctl.settings.formats.sql_file import SqlError, parse_sql
 from eosctl.settings.formats.supervisor_file import PROGRAM, parse_supervisor
 from eosctl.settings.formats.toml_file import TomlError, parse_toml
@@ -29,7 +33,7 @@ MAX_DEPTH: Final = 100
 """More levels than any configuration has; what walks over trees calls itself for each."""
 
 # What stands behind the ending of a file that a tool or a person makes the real one of.
-_TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
+_TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tftpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
 # Files that have the name of an environment or a program behind their own: .env.production, Dockerfile.relay.
 _VARIANT: Final = re.compile(r"(\.env|dockerfile|containerfile|makefile|procfile)\.(?!patch$|diff$)[\w-]+$")
 # Variables of services of a Linux machine: /etc/default/kafka.
@@ -359,9 +363,11 @@ FORMATS: Final = (
     Format("env", (".env",), _env),
     Format("sql", (".sql",), _sql),
     Format("image", ("dockerfile", "containerfile"), lambda _, text: parse_image(text)),
+    Format("python", PYTHON_FILES, lambda _, text: parse_python(text)),
+    Format("javascript", JAVASCRIPT_FILES, lambda _, text: parse_javascript(text)),
     Format("unit", (".service",), lambda file, text: parse_unit(text, file)),
     Format("script", (".sh", ".bash", "makefile", ".mk", "procfile", "justfile"), lambda _, text: parse_script(text)),
     Format("script", (".bat", ".cmd"), lambda _, text: parse_script(text.replace("\\", "/").replace("^\n", "\\\n"))),
 )
-PROGRAMS: Final = frozenset({"image", "unit", "script"})
+PROGRAMS: Final = frozenset({"image", "unit", "script", "python", "javascript"})
 """The formats of files that name Kafka for many reasons, and seldom configure it."""

@@ -25,6 +25,11 @@ MAX_CHARACTERS: Final = 1_000_000
 _HEREDOC: Final = re.compile(r"<<(-?)[\w.-]+\r?\n")
 MERGED: Final = "merge of "
 """How the key of an object begins that ``merge`` takes from a variable or a local."""
+TEMPLATE_FILE: Final = "templatefile of"
+"""The key of the file that a call of ``templatefile`` fills in."""
+TEMPLATE_VALUES: Final = "templatefile with"
+"""The key of the values that such a call gives."""
+_TEMPLATE_FILE: Final = re.compile(r'templatefile\(\s*"(?:\$\{path\.(?:module|root|cwd)\}/|\./)?([^"$]+)"')
 _NAMED: Final = re.compile(r"\$\{(?:var|local|each)\.[\w.-]+\}")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 _JOINED_LINES: Final = re.compile(r'join\(\s*"\\n"\s*,')
@@ -117,7 +122,7 @@ class _Reader:
             case "tuple":
                 return Row(tuple(self._value(part) for part in _content(inner) if not isinstance(part, str)), line)
             case "function_call":
-                return self._joined(inner) or self._wrapped(inner) or self._outside(inner)
+                return self._template_file(inner) or self._joined(inner) or self._wrapped(inner) or self._outside(inner)
             case "heredoc_template" | "heredoc_template_trim":
                 return self._heredoc(self._source(inner), line)
             case name if name in _CONSTANTS or (name == "unary_op" and _NEGATIVE.fullmatch(self._source(inner))):
@@ -145,6 +150,15 @@ class _Reader:
         merged = dict(entry for node in objects for entry in node.entries)
         is_any = any(not isinstance(node, Leaf) for node in nodes) or len(objects) > 1
         return Branch(tuple(merged.items()), _line(call)) if objects and is_any else None
+
+    def _template_file(self, call: Tree[Token]) -> Branch | None:
+        """Return a call of ``templatefile`` as a mapping of its file and its values; None for other calls."""
+        if (named := _TEMPLATE_FILE.match(self._source(call))) is None:
+            return None
+        arguments = [part for part in _trees(call) if part.data == "arguments"]
+        nodes = [self._value(part) for one in arguments for part in _trees(one) if part.data != "new_line_or_comment"]
+        values = next((node for node in nodes if isinstance(node, Branch)), Branch((), _line(call)))
+        return Branch(((TEMPLATE_FILE, Leaf(named[1], _line(call))), (TEMPLATE_VALUES, values)), _line(call))
 
     def _joined(self, call: Tree[Token]) -> Leaf | None:
         """Return the text that ``join("\\n", [...])`` makes, with each part on its own line; None for other calls."""

@@ -85,7 +85,7 @@ LIBRARIES: Final[Mapping[Client, Library]] = {
     Client.PHPKAFKA: Library(("phpkafka",)),
 }
 _NAMES: Final = re.compile("|".join(re.escape(word) for library in LIBRARIES.values() for word in library.words))
-_SEND: Final = re.compile(r"""["']?\b(?:send|run)\w*["']?\s*:\s*(?:\{|$)""", re.MULTILINE)
+_SEND: Final = re.compile(r"""["']?\b(?:send|run)\w*(?:["']?\s*:\s*(?:\{|$)|\(\s*\{)""", re.MULTILINE)
 _APART: Final = (
     ("net", _SARAMA_REQUESTS, "producer"),
     ("send", "acks", "producer"),

@@ -16,7 +16,7 @@ _OTHERS: Final = (
 )
 _SETTINGS: Final = tuple(sorted({*CLIENT_SETTINGS, *_OTHERS}))
 _NAMES: Final = "|".join(map(re.escape, _SETTINGS))
-_SETTING: Final = re.compile(rf"""(?<![\w.-])(?:[\w-]+\.)*(?:{_NAMES})["']?[ \t]*[=:]""")
+_SETTING: Final = re.compile(rf"""(?<![\w.-])(?:[\w-]+\.)*(?:{_NAMES})["']?\]?[ \t]*[=:](?!=)""")
 _COMMENT: Final = re.compile(r"^[ \t]*[#;]")
 _NAMED: Final = re.compile(rf"(?<![\w.-])(?:{_NAMES})(?![\w-])")
 # Tools that show settings, and what searches in their output.

@@ -111,10 +111,13 @@ def is_same_workload(one: Component, other: Component) -> bool:
 
 
 def are_alternatives(one: Component, other: Component) -> bool:
-    """Return whether two files are two ways to start the only controller: alone, or together with a broker.
+    """Return whether two files are two ways to start one server.
 
-    Kafka ships controller.properties and server.properties so, in one folder.
+    Kafka ships controller.properties and server.properties so, in one folder, for the only controller. Two brokers with
+    the same listeners whose ZooKeeper or quorum is on the local host run on one machine, one of them at a time.
     """
+    if _run_on_one_port(one, other):
+        return True
     roles = {
         frozenset(part.strip() for part in (server.word("process.roles") or "").split(",")) for server in (one, other)
     }
@@ -122,6 +125,17 @@ def are_alternatives(one: Component, other: Component) -> bool:
     return roles == {frozenset({"controller"}), frozenset({"broker", "controller"})} and not any(
         "," in q for q in quorums
     )
+
+
+def _run_on_one_port(one: Component, other: Component) -> bool:
+    """Return whether two files start brokers of one machine that listen on the same ports."""
+    listeners = {server.word("listeners") if server.has("listeners") else None for server in (one, other)}
+    reached = [next((server.word(name) for name in _REACHED if server.has(name)), None) for server in (one, other)]
+    are_files = not (one.described_by or other.described_by)
+    are_local = all(
+        text is not None and all(_ON_LOCAL_HOST.fullmatch(part.strip()) for part in text.split(",")) for text in reached
+    )
+    return are_files and are_local and len(listeners) == 1 and None not in listeners
 
 
 def _is_complete(broker: Component) -> bool:

@@ -151,7 +151,7 @@ def read_deployment(
         read.append(file)
         marked += [file] if MARK in text else []
         found.append(one._replace(sources=libraries.given_to(one.sources, path)) if one.sources else one)
-        unread = lines_not_read(text, _values(one)) if starts_programs(file) else ()
+        unread = lines_not_read(text, _values(one)) if starts_programs(file) and one is not _NOTHING else ()
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
             is_named = not starts_programs(file) or (names_setting(text) and not unread)

@@ -40,7 +40,7 @@ _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
     r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|pyproject\.toml|_category_\.json|angular\.json|vcpkg\.json|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml"
     r"|(?:reflect(?:ion)?|resource|jni|proxy|serialization)-config\.json|reachability-metadata\.json"
-    r"|\.releaserc.*|requirements\.ya?ml|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
+    r"|\.releaserc.*|requirements\.ya?ml|mypy\.ini|tox\.ini|packages\.lock\.json|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
 )
 # Texts that programs show, by language, may be called like settings.
 _TRANSLATIONS: Final = re.compile(
@@ -49,6 +49,12 @@ _TRANSLATIONS: Final = re.compile(
 )
 # Loggers' own files name Kafka's packages, and may be called after its servers.
 _LOGGERS: Final = re.compile(r"^(?:log4j\.rootLogger|rootLogger(?:\.level)?|log4j\.appender\.\w+)[ \t]*=", re.MULTILINE)
+# Tests of modules are programs, also where they are called after a module of settings.
+_TESTS: Final = re.compile(
+    r"(?:^|/)(?:(?:tests?|__tests__)/(?:.*/)?[^/]+|test_[^/]*|[^/]*[._](?:test|spec)s?)\.(?:py|[cm]?[jt]s)$"
+)
+# Statements for a database; Flink, ksqlDB, and ClickHouse have words of their own for Kafka.
+_OF_STREAMS: Final = re.compile(r"\bWITH\s*\(|\bSET\s+'|\bENGINE\s*=\s*Kafka\b", re.IGNORECASE)
 # Descriptions of interfaces name topics and settings that programs behind them may have.
 _INTERFACES: Final = re.compile(
     r"""^(?:openapi|swagger|asyncapi):[ \t]*["']?\d|\A\s*\{\s*"(?:openapi|swagger|asyncapi)"\s*:""", re.MULTILINE
@@ -159,12 +165,18 @@ def is_of_others(name: str, text: str = "") -> bool:
     (True, False)
     >>> is_of_others("ui/messages/en.json"), is_of_others("messages/orders.json")
     (True, False)
+    >>> is_of_others("tests/kafka.py"), is_of_others("app/test_settings.py"), is_of_others("app/settings.py")
+    (True, True, False)
     >>> is_of_others("kafka.json", '{"panels": [], "schemaVersion": 39, "title": "Kafka"}')
     True
     """
     file = name.rpartition("/")[2].lower()
     if _OF_OTHERS.match(file) is not None or _TRANSLATIONS.search(name.lower()) is not None:
         return True
+    if file.endswith((".py", "js", "ts")):
+        return _TESTS.search(name.lower()) is not None
+    if file.endswith(".sql"):
+        return bool(text) and _OF_STREAMS.search(text) is None
     if file.endswith(".json"):
         return all(key in text for key in _OF_A_DASHBOARD) or _describes_others(text)
     if file.endswith(".properties"):

@@ -161,10 +161,10 @@ def parse_javascript(text: str) -> tuple[Branch, ...]:
         line += found[0].count("\n")
         if len(tokens) > _MOST_TOKENS:
             return ()
-    found: dict[str, Node] = {}
+    objects: dict[str, Node] = {}
     for name, node in _Reader(tokens, {}).module():
-        found[f"{name} in line {node.line}" if name in found else name] = node
-    return (Branch(tuple(found.items()), 1),)
+        objects[f"{name} in line {node.line}" if name in objects else name] = node
+    return (Branch(tuple(objects.items()), 1),)
 
 
 def _plain(token: _Token) -> str:

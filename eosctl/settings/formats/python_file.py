@@ -102,8 +102,10 @@ class _Module:
 
     def _call(self, value: ast.Call) -> Node:
         word, given = _last_word(value.func), [self._node(one) for one in value.args]
-        if word in _ENVIRONMENT and value.args and isinstance(value.args[0], ast.Constant):
-            return Leaf(f"${{{value.args[0].value}}}", value.lineno)
+        if word in _ENVIRONMENT and value.args:
+            match value.args[0]:
+                case ast.Constant(value=str() as name):
+                    return Leaf(f"${{{name}}}", value.lineno)
         if word in _CONVERSIONS and len(given) == 1:
             return given[0]
         named = {one.arg: self._node(one.value) for one in value.keywords if one.arg}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from eosctl.checks.configuration.broker_clusters import are_alternatives, hosts_of, is_same_workload
 from eosctl.checks.configuration.instances import counted, processes, runs_many
@@ -44,8 +45,9 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     found: dict[tuple[str, int], list[tuple[Component, Value]]] = {}
+    several = _described_twice(case.deployment.of(Role.BROKER))
     for broker in case.deployment.of(Role.BROKER):
-        node = next((v for name in ("node.id", "broker.id") if (v := broker.value(name)).is_given), None)
+        node = _node_of(broker)
         if node is None or node.number is None or node.number < 0 or broker.cluster:
             continue
         if runs_many(broker):
@@ -59,7 +61,7 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
         before = found.setdefault((cluster_of(broker), node.number), [])
         other = next((one for owner, one in before if _are_of_one_cluster(owner, broker)), None)
         before.append((broker, node))
-        if other is not None:
+        if other is not None and (folder_of(broker), cluster_of(broker)) not in several:
             yield problem(
                 broker,
                 (node, other),
@@ -67,6 +69,20 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
                 impact="The second broker is refused, or replaces the first one with other data.",
                 remedy=f"Give each broker a {node.name} of its own.",
             )
+
+
+def _node_of(broker: Component) -> Value | None:
+    return next((v for name in ("node.id", "broker.id") if (v := broker.value(name)).is_given), None)
+
+
+def _described_twice(brokers: Iterable[Component]) -> set[tuple[str, str]]:
+    """Return the folders and clusters with as many files of each of several nodes: two ways to start all of them."""
+    files: dict[tuple[str, str], Counter[int]] = {}
+    for broker in brokers:
+        node = _node_of(broker)
+        if node is not None and node.number is not None and not broker.described_by:
+            files.setdefault((folder_of(broker), cluster_of(broker)), Counter())[node.number] += 1
+    return {where for where, nodes in files.items() if len(nodes) > 1 and len(set(nodes.values())) == 1}
 
 
 def _are_of_one_cluster(one: Component, other: Component) -> bool:

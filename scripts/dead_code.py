@@ -41,7 +41,15 @@ _CALLED_BY: Final = {
     ),
     "Textual": (
         *("action_abort", "action_clear_filter", "action_describe", "action_dismiss_page", "action_explain"),
-        *("action_filter", "action_leave", "action_page", "action_read", "on_click", "on_input_changed"),
+        *(
+            "action_filter",
+            "action_interrupt",
+            "action_leave",
+            "action_page",
+            "action_read",
+            "on_click",
+            "on_input_changed",
+        ),
         *("on_input_submitted", "on_mount", "on_resize", "on_unmount", "render_line"),
     ),
     "pygls": ("hover",),

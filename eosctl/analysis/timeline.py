@@ -293,12 +293,12 @@ def _within(
         shown = sorted(inside, key=lambda mark: mark.order)
         if shown:
             found.append(Lane(kind, name, tuple(shown)))
-    shown = foremost(found, len(found) if most_lanes is None else most_lanes)
-    if len(shown) < len(found):
+    kept = foremost(found, len(found) if most_lanes is None else most_lanes)
+    if len(kept) < len(found):
         more.append(
-            f"Only the {len(shown)} worst and busiest of {len(found)} lanes are shown: name an id, partition or group."
+            f"Only the {len(kept)} worst and busiest of {len(found)} lanes are shown: name an id, partition or group."
         )
-    return Timeline(focus.subject, begin, end, shown, tuple(more))
+    return Timeline(focus.subject, begin, end, kept, tuple(more))
 
 
 def foremost(lanes: Sequence[Lane], count: int) -> tuple[Lane, ...]:

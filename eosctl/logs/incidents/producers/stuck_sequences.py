@@ -126,7 +126,8 @@ def _incident(timeline: LogTimeline, stuck: StuckSequence) -> Incident:
         },
         sorted((*before, *stuck.refused, *stuck.expired, *stuck.answers), key=time_of),
         f"{partition or 'A partition'} refuses each batch of {who} for its sequence number: one before it is "
-        f"missing.{gap}{numbers} The client's retries got the same answer ({count_text(len(stuck.refused), 'time')}), {end}",
+        f"missing.{gap}{numbers} The client's retries got the same answer ({count_text(len(stuck.refused), 'time')}), "
+        f"{end}",
         _NEXT,
         confidence=0.85,
     )

@@ -11,6 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
+from eosctl.logs.incidents.remaining.own_words import (
+    do_writes_fail,
+    is_feature_unsupported,
+    is_led_elsewhere,
+    is_of_connector,
+    is_of_sink,
+    is_of_zookeeper,
+    is_producer_fenced,
+    is_refused_at_write,
+    is_table_of_host_full,
+    is_without_broker,
+)
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -43,8 +55,6 @@ WAITED_MS: Final = 120_000
 LOSSES: Final = 2
 LOST_MS: Final = 30_000
 """Records of a lost coordinator that are further apart are of another loss."""
-ELSEWHERE_MS: Final = 60_000
-"""Clients ask for new metadata within a second of such an answer."""
 BACK_MS: Final = 60_000
 """Maximum time from a loss of the coordinator until its client works with one again."""
 _SOCKETS: Final = "[SocketServer "
@@ -64,34 +74,11 @@ _WITHOUT_TOPIC: Final = frozenset({"INTERNAL_TOPIC_NOT_CREATED", "UNKNOWN_TOPIC"
 _PLAIN: Final = re.compile(r"\[Producer clientId=[^\],\n]{1,300}\]")
 _WITH_ID: Final = re.compile(r"\[Producer clientId=[^\]\n]{1,300}, transactionalId=")
 _IN_SYNC: Final = re.compile(r"current ISR (?:Set)?\(?[\[(]?(?P<nodes>\d{1,10}(?:, ?\d{1,10}){0,30})[\])]?")
-_LEVELS: Final = re.compile(
-    r"name='(?P<feature>[\w.]{1,60})', featureLevel=(?P<level>\d{1,6})\)"
-    r"[^\n]{0,80} only supports versions (?P<least>\d{1,6})-(?P<most>\d{1,6})"
-)
 _OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
 _ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coordinator load)")
 """Answers of a broker that the transactions of the client have no coordinator, or none that is ready."""
 _JOINED: Final[tuple[EventCategory, ...]] = ("INIT_PRODUCER_ID", "REBALANCE_DONE")
 """Records of a client after an answer of its coordinator."""
-_NONE_LEFT: Final = re.compile(
-    r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from |waiting for a node assignment"
-    r"|Timeout expired while fetching topic metadata"
-)
-_ENDED_WRITE: Final = re.compile(
-    r"(?i:fail\w* (?:to )?(?:produc|publish|send|deliver|writ))[^\n]{0,250}(?:pipe|reset|buffer)"
-)
-_ZOOKEEPER: Final = "org.apache.zookeeper.server."
-_AT_LEADER: Final = re.compile(r"Error processing append operation on partition|batch has invalid CRC")
-_WRITING: Final = re.compile(r"(?i:\bproduc|\bsend(?:ing)?\b|\bsent\b|\bwrit|\bpublish|\bdeliver|\bflush)")
-_ELSEWHERE: Final = re.compile(
-    r"(?i:\bnot[ _]?(?:the )?leader[ _]?(?:for|or)|\bNotLeader(?:For|Or)|is not the leader for)"
-)
-_NO_LEADER: Final = re.compile(
-    r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
-)
-_SINK: Final = "WorkerSinkTask{"
-_OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
-_FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
 _RENEWAL: Final = re.compile(r"\bsasl reauth failed, retrying once on new connection; broker: (-?\d{1,10}),")
 _ENDED_EARLY: Final = re.compile(r"terminated during authentication|Bootstrap broker [^\n]{1,200} disconnected")
 
@@ -166,13 +153,6 @@ def _is_minimum_above_replicas(timeline: LogTimeline, events: Sequence[LogEvent]
             return {"isr": ", ".join(nodes), "isr-size": str(len(nodes)), "min.isr": least}
         return None
     return None
-
-
-def _is_feature_unsupported(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a metadata record of a feature level that the release of the server does not have."""
-    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
-    found = next(filter(None, map(_LEVELS.search, texts)), None)
-    return found.groupdict() if found and int(found["level"]) > int(found["most"]) else None
 
 
 def _is_answered_by_coordinator(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
@@ -288,17 +268,6 @@ def _is_server_stopped(timeline: LogTimeline, events: Sequence[LogEvent]) -> Map
     return {"stopped-at": stopped_at, "closed-at": closed_at} if set(own) == {"BROKER_STOPPED"} else None
 
 
-def _is_producer_fenced(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Show that a stream thread lost its tasks because its producer was fenced, not because it left its group."""
-    chains = [event.exception.chain for event in events if event.exception is not None]
-    return {} if any(name.endswith(_FENCED) for chain in chains for name in chain) else None
-
-
-def _is_table_of_host_full(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Show that the limit is that of the whole host (ENFILE), not that of the process (EMFILE)."""
-    return {} if any(event.fields.get("os_error") for event in events) else None
-
-
 def _is_found_each_time(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe a client that works with a coordinator again soon after each time that it lost one."""
     losses = list(episodes(events, LOST_MS))
@@ -315,57 +284,6 @@ def _is_found_each_time(timeline: LogTimeline, events: Sequence[LogEvent]) -> Ma
     return {"losses": str(len(losses)), "lasted": lasted, "back-at": time_text(back_ms)}
 
 
-def _is_without_broker(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a client that gave up because no broker of its list is left, not because of a coordinator or leader."""
-    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
-    return {} if any(map(_NONE_LEFT.search, texts)) else None
-
-
-def _do_writes_fail(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe writes of a program that failed, because their connection had ended."""
-    return {} if all(_ENDED_WRITE.search(event.message) for event in events) else None
-
-
-def _is_of_zookeeper(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a server of ZooKeeper, which has no log directories of partitions."""
-    reasons = [reason for event in events if (reason := event.fields.get("os_error"))]
-    is_own = any(event.logger.startswith(_ZOOKEEPER) for event in events)
-    return {"reason": reasons[0] if reasons else ""} if is_own else None
-
-
-def _is_led_elsewhere(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe brokers that answer for a minute only that another one leads the partition, so that it has a leader."""
-    if time_of(events[-1]) - time_of(events[0]) < ELSEWHERE_MS:
-        return None
-    return {} if all(_ELSEWHERE.search(one.message) and not _NO_LEADER.search(one.message) for one in events) else None
-
-
-def _is_refused_at_write(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe batches that are damaged when they arrive at a leader, which refuses them: no stored record is."""
-    return (
-        {}
-        if all((_AT_LEADER if _is_of_server(timeline, one) else _WRITING).search(one.message) for one in events)
-        else None
-    )
-
-
-def _is_of_server(timeline: LogTimeline, event: LogEvent) -> bool:
-    return event.application in timeline.servers()
-
-
-def _is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe sink tasks whose connector, and not Kafka, refused the commit of their offsets."""
-    chains = [event.exception.chain for event in events if event.exception is not None]
-    is_of_kafka = any(name.startswith(_OF_CLIENTS) for chain in chains for name in chain)
-    return {} if chains and not is_of_kafka and all(_SINK in event.message for event in events) else None
-
-
-def _is_of_connector(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a connector, and not only tasks, that a worker of Connect gave up."""
-    names = sorted({name for event in events if (name := event.fields.get("connector"))})
-    return {"connector": ", ".join(names)} if names else None
-
-
 def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
@@ -380,25 +298,25 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
     "authenticated-anew": _is_authenticated_anew,
-    "feature-unsupported": _is_feature_unsupported,
+    "feature-unsupported": is_feature_unsupported,
     "found-each-time": _is_found_each_time,
-    "files-of-the-host": _is_table_of_host_full,
+    "files-of-the-host": is_table_of_host_full,
     "handshake-in-passing": _is_handshake_in_passing,
-    "led-elsewhere": _is_led_elsewhere,
+    "led-elsewhere": is_led_elsewhere,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
-    "no-broker-left": _is_without_broker,
-    "of-a-connector": _is_of_connector,
-    "of-zookeeper": _is_of_zookeeper,
-    "of-a-sink": _is_of_sink,
-    "producer-fenced": _is_producer_fenced,
-    "refused-at-write": _is_refused_at_write,
+    "no-broker-left": is_without_broker,
+    "of-a-connector": is_of_connector,
+    "of-zookeeper": is_of_zookeeper,
+    "of-a-sink": is_of_sink,
+    "producer-fenced": is_producer_fenced,
+    "refused-at-write": is_refused_at_write,
     "restored-after-long": _is_restored_after_long,
     "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,
     "topic-served-later": _is_topic_served_later,
     "used-before": _is_used_before,
     "without-transactional-id": _is_without_transactional_id,
-    "writes-fail": _do_writes_fail,
+    "writes-fail": do_writes_fail,
 }
 """The observations by their names in ``incidents.toml``."""

@@ -1,0 +1,106 @@
+"""What records say by themselves about a usual verdict: by their words, and by their exceptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.log_event import LogEvent
+
+_LEVELS: Final = re.compile(
+    r"name='(?P<feature>[\w.]{1,60})', featureLevel=(?P<level>\d{1,6})\)"
+    r"[^\n]{0,80} only supports versions (?P<least>\d{1,6})-(?P<most>\d{1,6})"
+)
+_NONE_LEFT: Final = re.compile(
+    r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from |waiting for a node assignment"
+    r"|Timeout expired while fetching topic metadata"
+)
+_ENDED_WRITE: Final = re.compile(
+    r"(?i:fail\w* (?:to )?(?:produc|publish|send|deliver|writ))[^\n]{0,250}(?:pipe|reset|buffer)"
+)
+_ZOOKEEPER: Final = "org.apache.zookeeper.server."
+_AT_LEADER: Final = re.compile(r"Error processing append operation on partition|batch has invalid CRC")
+_WRITING: Final = re.compile(r"(?i:\bproduc|\bsend(?:ing)?\b|\bsent\b|\bwrit|\bpublish|\bdeliver|\bflush)")
+_ELSEWHERE: Final = re.compile(
+    r"(?i:\bnot[ _]?(?:the )?leader[ _]?(?:for|or)|\bNotLeader(?:For|Or)|is not the leader for)"
+)
+_NO_LEADER: Final = re.compile(
+    r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
+)
+_SINK: Final = "WorkerSinkTask{"
+_OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
+_FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
+ELSEWHERE_MS: Final = 60_000
+"""Clients ask for new metadata within a second of such an answer."""
+
+
+def is_feature_unsupported(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a metadata record of a feature level that the release of the server does not have."""
+    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
+    found = next(filter(None, map(_LEVELS.search, texts)), None)
+    return found.groupdict() if found and int(found["level"]) > int(found["most"]) else None
+
+
+def is_producer_fenced(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a stream thread lost its tasks because its producer was fenced, not because it left its group."""
+    chains = [event.exception.chain for event in events if event.exception is not None]
+    return {} if any(name.endswith(_FENCED) for chain in chains for name in chain) else None
+
+
+def is_table_of_host_full(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that the limit is that of the whole host (ENFILE), not that of the process (EMFILE)."""
+    return {} if any(event.fields.get("os_error") for event in events) else None
+
+
+def is_without_broker(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a client that gave up because no broker of its list is left, not because of a coordinator or leader."""
+    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
+    return {} if any(map(_NONE_LEFT.search, texts)) else None
+
+
+def do_writes_fail(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe writes of a program that failed, because their connection had ended."""
+    return {} if all(_ENDED_WRITE.search(event.message) for event in events) else None
+
+
+def is_of_zookeeper(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a server of ZooKeeper, which has no log directories of partitions."""
+    reasons = [reason for event in events if (reason := event.fields.get("os_error"))]
+    is_own = any(event.logger.startswith(_ZOOKEEPER) for event in events)
+    return {"reason": reasons[0] if reasons else ""} if is_own else None
+
+
+def is_led_elsewhere(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe brokers that answer for a minute only that another one leads the partition, so that it has a leader."""
+    if time_of(events[-1]) - time_of(events[0]) < ELSEWHERE_MS:
+        return None
+    return {} if all(_ELSEWHERE.search(one.message) and not _NO_LEADER.search(one.message) for one in events) else None
+
+
+def is_refused_at_write(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe batches that are damaged when they arrive at a leader, which refuses them: no stored record is."""
+    return (
+        {}
+        if all((_AT_LEADER if _is_of_server(timeline, one) else _WRITING).search(one.message) for one in events)
+        else None
+    )
+
+
+def _is_of_server(timeline: LogTimeline, event: LogEvent) -> bool:
+    return event.application in timeline.servers()
+
+
+def is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe sink tasks whose connector, and not Kafka, refused the commit of their offsets."""
+    chains = [event.exception.chain for event in events if event.exception is not None]
+    is_of_kafka = any(name.startswith(_OF_CLIENTS) for chain in chains for name in chain)
+    return {} if chains and not is_of_kafka and all(_SINK in event.message for event in events) else None
+
+
+def is_of_connector(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a connector, and not only tasks, that a worker of Connect gave up."""
+    names = sorted({name for event in events if (name := event.fields.get("connector"))})
+    return {"connector": ", ".join(names)} if names else None

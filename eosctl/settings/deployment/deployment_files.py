@@ -24,6 +24,7 @@ from eosctl.settings.files.files_read import MARK, FilesRead
 from eosctl.settings.files.hocon_includes import included_by_others, with_includes
 from eosctl.settings.files.includes import includes_missing
 from eosctl.settings.files.left_out import left_out
+from eosctl.settings.files.template_files import filled_by_terraform, has_template_files, with_template_files
 from eosctl.settings.files.templates import (
     Filling,
     at_variables,
@@ -63,7 +64,6 @@ from eosctl.settings.platforms.workloads import generated_by, unseen_by, with_in
 from eosctl.settings.programs.unread_lines import lines_not_read, names_setting
 from eosctl.settings.releases.manifests import Libraries
 from eosctl.settings.releases.named_releases import release_in, release_in_text, with_releases_of_projects
-from eosctl.settings.template_files import filled_by_terraform, has_template_files, with_template_files
 from eosctl.settings.values.own_references import has_own_references, with_own_references
 from eosctl.settings.values.sources import Releases, Source
 

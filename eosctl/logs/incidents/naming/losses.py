@@ -43,6 +43,8 @@ _SUPPRESSED: Final = re.compile(
     r"\b(?i:dropp(?:ing|ed)|discard(?:ing|ed)|lost|losing)\b[^\n]{0,120}?\bsuppressed (?P<count>\d+) times?\b"
 )
 """How Vector reports how often it did not print a loss again: each time lost one item or more."""
+_WORDS: Final = ("discard", "drop", "losing", "lost")
+"""Each form above has one of them."""
 _NOT_PRINTED: Final = re.compile(r"\bhas been suppressed \d+ times?\b")
 _PLURALS: Final = {"batch": "batches", "entry": "entries"}
 _TOTAL: Final = re.compile(r"(?i:\btotal\b|\bso far\b|\bsince (?:the )?start|\bin all\b)")
@@ -103,6 +105,9 @@ def _losses_of(timeline: LogTimeline, one: Incident, counted: set[tuple[str, int
 
 
 def _loss_in(event: LogEvent) -> _Loss | None:
+    text = event.message.lower()
+    if not any(word in text for word in _WORDS):
+        return None
     suppressed = _SUPPRESSED.search(event.message)
     found = suppressed or next((match for text in _LOSSES if (match := text.search(event.message))), None)
     if found is None or int(found["count"]) == 0:

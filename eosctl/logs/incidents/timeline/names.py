@@ -19,7 +19,7 @@ _END: Final = re.compile(r'[\s,;"]')
 """The signs that end a name in free text."""
 
 _NUMBERED: Final = re.compile(r"[A-Za-z][\w.:-]*\d")
-_WORD: Final = re.compile(r"[\w.:-]{3,255}")
+_WORD: Final = re.compile(r"\w[\w.:-]{1,253}\w")
 _TASK: Final = re.compile(r"\[?([\w.>-]{1,255})\|task-(\d{1,9})(?:[|\]]|$)")
 """The context of a connector's records (KIP-449), such as `orders|task-0|offsets`."""
 _TASK_THREAD: Final = re.compile(r"task-thread-(\S{1,255}-\d{1,9})")
@@ -65,21 +65,21 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
-def _several_ids(events: Iterable[LogEvent]) -> Mapping[str, Set[str]]:
+def _several_ids(events: Iterable[LogEvent]) -> Mapping[str, frozenset[str]]:
     """Return the transactional ids of each application whose records name several of them, all with a number."""
     found: dict[str, set[str]] = defaultdict(set)
     for event in events:
         if named := event.fields.get("transactional_id"):
             found[event.application].add(named)
-    return {name: ids for name, ids in found.items() if len(ids) > 1 and all(map(_NUMBERED.search, ids))}
+    return {name: frozenset(ids) for name, ids in found.items() if len(ids) > 1 and all(map(_NUMBERED.search, ids))}
 
 
-def _mentioned(event: LogEvent, ids: Set[str]) -> dict[EventField, str]:
+def _mentioned(event: LogEvent, ids: frozenset[str]) -> dict[EventField, str]:
     """Return the only id that a message has as a word, unless it is its partition or topic."""
-    named = {word for found in _WORD.finditer(event.message) if (word := found[0].strip(".:-")) in ids}
+    named = ids.intersection(_WORD.findall(event.message))
     if len(named) != 1 or named & {event.fields.get("partition", ""), event.fields.get("topic", "")}:
         return {}
-    return {"transactional_id": named.pop()}
+    return {"transactional_id": next(iter(named))}
 
 
 def _task_of(event: LogEvent) -> str:

@@ -152,7 +152,7 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: 
     """Return the exit code; files that were not read or not understood never give an all-clear.
 
     A folder without any file is the wrong folder, and a pipe without settings of Kafka is the wrong pipe. Files without
-    them are not: hooks name all that changed.
+    them are not: hooks name all that changed. They are incomplete only where completeness is required.
     The output of tools, in the files `outputs`, shows a part of a cluster.
     """
     code, demands = verdict.exit_code, request.gate
@@ -168,5 +168,6 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: 
         return ExitCode.INCOMPLETE if is_of_tools else ExitCode.BAD_INPUT
     if not linted.read_as and linted.unseen:
         return ExitCode.INCOMPLETE  # all settings stand in files that were not given
-    is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood or linted.unseen)
+    gaps = bool(linted.undecided or linted.not_understood or linted.unseen or not linted.read_as)
+    is_incomplete = demands.require_complete and gaps
     return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

@@ -90,7 +90,8 @@ def _find(file: str, text: str, line: int, key: str) -> tuple[str, str]:
     leaves = leaves_of(file, text)
     found = [(path, leaf.text or "") for path, leaf in leaves if leaf.line == line and _ends(path, key)]
     paths = [path for path, _ in leaves]
-    if not found:
+    # The lines of a text within a string of JSON are not those of the file.
+    if not found or line > len(text.splitlines()):
         raise EditError(f"{file}:{line}: {key} does not stand there as plain text.")
     if len(found) != 1 or paths.count(found[0][0]) != 1:
         raise EditError(f"{file}:{line}: {key} is not the only setting of that name there.")

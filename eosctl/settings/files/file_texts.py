@@ -69,6 +69,15 @@ _RULES_OF_PROMETHEUS: Final = (
     re.compile(r"^groups:[ \t]*$", re.MULTILINE),
     re.compile(r"^[ \t]*(?:-[ \t]+)?(?:alert|record):[ \t]", re.MULTILINE),
 )
+# What stands in place of a file's content: pointers of Git LFS and git-annex, and encrypted files.
+_SEALED: Final = re.compile(
+    r"\A\s*(?:version https://git-lfs\.github\.com/spec/|(?:\.\./)*(?:\.git)?/annex/objects/|\$ANSIBLE_VAULT;"
+    r"|-----BEGIN (?:PGP MESSAGE|AGE ENCRYPTED FILE)-----|age-encryption\.org/v\d)"
+)
+_NAMED_LIKE_KAFKA: Final = re.compile(
+    r"kafka|producer|consumer|broker|server|connect|stream|ksql|mirror|mm2|topic|registry|client|flink|application"
+    r"|(?:^|[._-])app[._-]"
+)
 _SCHEMA: Final = re.compile(r""""\$schema"\s*:\s*"[^"]*json-schema""")
 _HEAD: Final = 4_000
 _MOST_DESCRIPTIONS: Final = 30
@@ -93,7 +102,8 @@ def read_text(path: Path) -> str:
     """Return the text of a file: UTF-8, UTF-16 and UTF-32 with their marks, and Latin-1 where Java reads it so.
 
     Raises:
-        ConfigFileError: The file cannot be read, is too large, is empty, or is not text.
+        ConfigFileError: The file cannot be read, is too large, or is not text, or a file with a name of Kafka's files
+            hides its content.
     """
     try:
         raw = read_input(path, MAX_FILE_BYTES)
@@ -111,23 +121,45 @@ def read_text(path: Path) -> str:
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        if path.suffix == ".properties" and b"\0" not in raw:
+        # Java reads Latin-1; a text without a sign of ASCII is none, such as EBCDIC.
+        if path.suffix == ".properties" and b"\0" not in raw and (b"=" in raw or b":" in raw):
             return raw.decode("latin-1")
         line = raw.count(b"\n", 0, error.start) + 1
         raise ConfigFileError(f"{path}:{line}: not UTF-8.", "", "Save the file as UTF-8.") from error
+    text = text.removeprefix("\ufeff") if not text.strip("\ufeff \t\r\n") else text
     if "\0" in text:
         raise ConfigFileError(
             f"{path} is not text: it holds NUL bytes.", "It may be UTF-16 without a mark.", "Save the file as UTF-8."
+        )
+    if _SEALED.match(text) is not None and _is_named_like_kafka(path.name):
+        raise ConfigFileError(
+            f"{path} hides its content.",
+            "It is encrypted, or a pointer of Git LFS or git-annex.",
+            "Decrypt or fetch it.",
         )
     return text
 
 
 def holds_kafka(path: Path) -> bool:
-    """Return whether a file that is not text, or cannot be read, may be about Kafka."""
+    """Return whether a file that is not text, or cannot be read, may be about Kafka.
+
+    One that hides its content is judged by its name.
+    """
     try:
-        return _names_kafka(read_input(path, MAX_FILE_BYTES).replace(b"\0", b"").decode("latin-1"))
+        raw = read_input(path, MAX_FILE_BYTES)
     except OSError:
         return True
+    if _names_kafka(raw.replace(b"\0", b"").decode("latin-1")):
+        return True
+    try:
+        is_hidden = "\0" in (text := raw.decode()) or _SEALED.match(text) is not None
+    except UnicodeDecodeError:
+        is_hidden = True
+    return is_hidden and _is_named_like_kafka(path.name)
+
+
+def _is_named_like_kafka(name: str) -> bool:
+    return _NAMED_LIKE_KAFKA.search(name.rpartition("/")[2].lower()) is not None
 
 
 def is_template(text: str) -> bool:

@@ -36,7 +36,7 @@ _BEGINNINGS: Final = (
     rb"<!doctype html>.*" + re.escape(_GENERATOR) + rb".*<title>(eosctl [a-z][a-z -]*)[:<]",
     rb"<!doctype html>.*" + re.escape(_GENERATOR) + rb"(?!.*<title>eosctl )()",
     rb"# HELP (eosctl_\w+) ",
-    rb"::(?:error|warning|notice) [^\n]*title=EOS-()",
+    rb"::notice title=(eosctl [a-z][a-z -]*)(?:%3A|::)",
     rb"(?:# )?(?:Grade [A-F] \(|No grade)()",
     rb"#!/bin/sh\n# (eosctl [a-z][a-z -]*)\n",
     rb"PK\x03\x04.{26}snapshot\.json()",

@@ -11,7 +11,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import LEADER_EPOCH_CHECKPOINT
-from eosctl.storage.regular_file import read_regular
+from eosctl.storage.regular_file import lines_of, read_regular
 
 _QUOTED: Final = 24
 #: As many digits as an offset has.
@@ -111,7 +111,7 @@ def _encode(lines: list[str]) -> str:
 
 def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
     try:
-        lines = read_regular(path).decode().splitlines()
+        lines = lines_of(read_regular(path).decode())
     except FileNotFoundError:
         return []
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ from typing import Final
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import CLEAN_SHUTDOWN, META_PROPERTIES
-from eosctl.storage.regular_file import read_regular
+from eosctl.storage.regular_file import lines_of, read_regular
 
 _LONGEST_ID: Final = 10
 """Digits of a node id, an int of 32 bits."""
@@ -41,7 +41,7 @@ def read_meta_properties(log_dir: Path) -> MetaProperties:
     """
     path = log_dir / META_PROPERTIES
     properties: dict[str, str] = {}
-    for line in read_regular(path).decode(errors="replace").splitlines():
+    for line in lines_of(read_regular(path).decode(errors="replace")):
         if line.strip() and not line.lstrip().startswith(("#", "!")):
             match = _PROPERTY.fullmatch(line)
             if match is not None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
-from eosctl.storage.regular_file import read_regular
+from eosctl.storage.regular_file import lines_of, read_regular
 from eosctl.wire.uuid import ZERO_UUID, parse_uuid, render_uuid
 
 VERSION: Final = 0
@@ -28,7 +28,7 @@ def read_partition_metadata(path: Path) -> bytes:
         OSError: The file cannot be read.
     """
     fields: dict[str, str] = {}
-    for number, line in enumerate(read_regular(path).decode(errors="replace").splitlines(), 1):
+    for number, line in enumerate(lines_of(read_regular(path).decode(errors="replace")), 1):
         match = _FIELD.fullmatch(line)
         if match is None:
             raise DamagedFile(path, f"malformed line {line!r}", number)

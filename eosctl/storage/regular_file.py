@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path
+from typing import Final
 
 from eosctl.input_file import refuse_endless
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
 def open_regular(path: Path | str) -> int:
@@ -34,3 +38,13 @@ def read_regular(path: Path | str, limit: int = -1) -> bytes:
     """
     with os.fdopen(open_regular(path), "rb") as file:
         return file.read(limit)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text as Java's BufferedReader reads them: a form feed, for one, ends none.
+
+    >>> lines_of("0\\r\\n1\\x0c\\n")
+    ['0', '1\\x0c']
+    """
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]

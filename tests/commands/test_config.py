@@ -139,7 +139,7 @@ def test_unresolved_values_are_distinguished(tmp_path: Path) -> None:
 
 
 def test_annotations_stand_on_their_lines(application: Path) -> None:
-    line, notice, result = eosctl("config", "lint", application, "-o", "github").out.splitlines()
+    result, line, notice = eosctl("config", "lint", application, "-o", "github").out.splitlines()
     assert line.startswith(f"::error file={application},line=3,title=EOS-CFG-001 ")
     assert notice.startswith(f"::notice file={application},line=1,title=read as::")
     assert result.startswith("::notice title=eosctl config lint::1 finding (1 critical); ")

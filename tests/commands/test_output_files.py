@@ -18,6 +18,7 @@ USERS = {
     "results.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="ours"/>\n',
     "notes.md": "# eosctl notes of mine\n",
     "metrics.prom": "# HELP eosctl mine\nmine 1\n",
+    "annotations.txt": "::error file=a.py,line=1,title=EOS-1::ours\n",
     "server.log": "[2026-11-27 10:00:00,000] INFO started (kafka.server.KafkaServer)\n",
 }
 WRITERS = {
@@ -26,7 +27,7 @@ WRITERS = {
     "--report": ("doctor", "--snapshot", SAMPLE),
     "--save-snapshot": ("doctor", "--snapshot", SAMPLE),
 }
-FORMATS = ("json", "yaml", "markdown", "sarif", "junit", "html", "prometheus", "csv", "table")
+FORMATS = ("json", "yaml", "markdown", "sarif", "junit", "html", "prometheus", "csv", "table", "github")
 
 
 @pytest.mark.parametrize("name", USERS)
@@ -71,7 +72,7 @@ def test_a_result_of_another_kind_is_kept(before: str, output: str, tmp_path: Pa
     assert kept.read_bytes() == mine
 
 
-@pytest.mark.parametrize("output", ["json", "html", "sarif", "junit"])
+@pytest.mark.parametrize("output", ["json", "yaml", "html", "sarif", "junit", "github"])
 def test_a_result_of_another_command_is_kept(output: str, tmp_path: Path) -> None:
     """In any format, a file shows whose result it is, and only the same command replaces it."""
     (tmp_path / "app.properties").write_text("transactional.id=a\nenable.idempotence=false\n")

@@ -219,3 +219,14 @@ def test_a_full_disk_leaves_no_unfinished_file(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(OSError, match="No space left"):
         replace_file(path, b"new", sync=True)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]
+
+
+@pytest.mark.parametrize("sign", ["\v", "\f", "\x1c", "\x85", "\u2028"])
+def test_lines_end_as_java_reads_them(sign: str, tmp_path: Path) -> None:
+    """A broker refuses what only other programs take for several lines."""
+    path = tmp_path / "leader-epoch-checkpoint"
+    path.write_bytes(b"0\r1\r\n0 0\n")
+    assert len(read_epoch_checkpoint(path)) == 1
+    path.write_text(f"0{sign}1{sign}0 0{sign}", "utf-8")
+    with pytest.raises(DamagedFile):
+        read_epoch_checkpoint(path)

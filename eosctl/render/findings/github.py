@@ -20,9 +20,13 @@ _LEVELS: Final = {
 
 
 def render_annotations(report: FindingReport) -> str:
-    """Render a report: a command per cause with its symptoms, what was not read, and one for the result."""
+    """Render a report: an annotation for the result, one for each cause with its symptoms, and what was not read.
+
+    The first one names eosctl's command, so that only a result of the same command replaces the file.
+    """
     diagnosis = report.diagnosis
-    lines = [
+    lines = [_result(report)]
+    lines += [
         f"::{_LEVELS[group.cause.severity]} {_place(group.cause)}"
         f"title={annotation_property(f'{group.cause.check_id} {group.cause.title}')}"
         f"::{annotation_text(_text(group.cause, group.symptoms))}"
@@ -39,7 +43,6 @@ def render_annotations(report: FindingReport) -> str:
         f"{annotation_text(f'read as: {sentence(one)}')}"
         for one in report.read_as
     ]
-    lines.append(_result(report))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -48,7 +51,7 @@ def _result(report: FindingReport) -> str:
     unseen = report.diagnosis.count(CheckStatus.SKIPPED)
     title, score = f"eosctl {report.command}", ""
     if report.is_graded:
-        title = f"eosctl grade {grade.letter}" if grade.is_given else "eosctl: no grade"
+        title = f"{title}: grade {grade.letter}" if grade.is_given else f"{title}: no grade"
         score = f"{grade.scope or f'{grade.score} of 100'}. " if grade.is_given else f"{grade.cap}. "
     text = f"{score}{report.diagnosis.summary[0]} {unseen} could not be evaluated."
     return f"::notice title={annotation_property(title)}::{annotation_text(text)}"

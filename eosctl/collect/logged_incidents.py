@@ -28,7 +28,7 @@ def with_logs(snapshot: ClusterSnapshot, findings: LogFindings) -> ClusterSnapsh
         logged_incidents=(*snapshot.logged_incidents, *logged),
         logged_records=(*snapshot.logged_records, *findings.unexplained),
         collected=snapshot.collected | {EvidenceKind.LOGS},
-        gaps=(*snapshot.gaps, *_gaps(findings)),
+        gaps=(*snapshot.gaps, *gaps_of_logs(findings), *_unjudged(findings)),
     )
 
 
@@ -39,8 +39,8 @@ def _record(place: EvidenceLine, events: Mapping[tuple[str, int], LogEvent]) -> 
     return quote_record(event)
 
 
-def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
-    """Yield the gaps of the logs: no logs at all, unrecognized files, and truncated files."""
+def gaps_of_logs(findings: LogFindings) -> Iterator[EvidenceGap]:
+    """Yield the gaps of logs that were read: no logs at all, unrecognized files, and truncated files."""
     if nothing := nothing_read_text(findings):
         yield _gap("*", GapReason.NOT_RECOGNIZED, nothing, "Name files that hold logs.")
     else:
@@ -48,13 +48,16 @@ def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
             if one.recognition in (Recognition.NONE, Recognition.LITTLE):
                 step = "Leave out files that hold no log. For a log of another layout: eosctl logs report --pattern."
                 yield _gap(one.file, GapReason.NOT_RECOGNIZED, unread_text(one), step)
-        if unjudged := unjudged_text(findings):
-            yield _gap("*", GapReason.NOT_RECOGNIZED, f"{unjudged}.", "Name logs of transactional clients and brokers.")
     broken = [(source.file, source.error) for source in findings.sources if source.error]
     broken += [(one.file, one.reason) for one in findings.skipped if one.is_failure]
     for file, reason in broken:
         step = "Give whole, readable files; what was read of them is judged."
         yield _gap(file, GapReason.UNREACHABLE, f"{file}: {reason}", step)
+
+
+def _unjudged(findings: LogFindings) -> Iterator[EvidenceGap]:
+    if not nothing_read_text(findings) and (unjudged := unjudged_text(findings)):
+        yield _gap("*", GapReason.NOT_RECOGNIZED, f"{unjudged}.", "Name logs of transactional clients and brokers.")
 
 
 def _gap(subject: str, reason: GapReason, detail: str, next_step: str) -> EvidenceGap:

@@ -83,9 +83,9 @@ def blame(request: BlameRequest, callbacks: Callbacks = SILENT) -> Blamed:
         if request.data_dirs:
             raise UsageError(f"Unknown transactional id {request.name!r}.", _NOT_LOGGED, "Check the name.")
         raise unlisted_ids(snapshot, (request.name,), _NOT_SEEN)
-    events = read_events(request.logs, callbacks.progress)
-    found = explain_blame(snapshot, transactional_id, events=events, commits=commits)
-    gaps = sorted(snapshot.gaps, key=lambda gap: gap.kind is not EvidenceKind.TRANSACTION_HISTORY)
+    read = read_events(request.logs, callbacks.progress)
+    found = explain_blame(snapshot, transactional_id, events=read.events, commits=commits)
+    gaps = sorted((*snapshot.gaps, *read.gaps), key=lambda gap: gap.kind is not EvidenceKind.TRANSACTION_HISTORY)
     return Blamed(found, tuple(gaps))
 
 

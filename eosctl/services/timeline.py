@@ -80,7 +80,7 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     focus = Focus(request.transactional_id, request.partition, request.group_id, request.from_ms, request.until_ms)
     if focus.from_ms is not None and focus.until_ms is not None and focus.from_ms >= focus.until_ms:
         raise UsageError("--from does not lie before --to.", "Nothing can be between them.", "Change one of them.")
-    events = read_events(request.logs, callbacks.progress)
+    events, unread_logs = read_events(request.logs, callbacks.progress)
     unread = ", ".join(map(str, request.logs)) if request.logs and not events else ""
     notes = [f"No log record was recognized in {unread}."] if unread else []
     if request.data_dirs:
@@ -110,16 +110,16 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
         name: explain_blame(found.snapshot, name, events=events, commits=found.commits).verdicts
         for name in relevant_ids(focus, found)
     }
-    gaps = found.snapshot.gaps
+    gaps = (*found.snapshot.gaps, *(unread_logs if not unread else ()))
     notes += [gap.sentence for gap in gaps]
-    notes += _cut_history(focus, found)
+    notes += (cut := _cut_history(focus, found))
     merged = build_timeline(focus, found._replace(verdicts=verdicts), list(dict.fromkeys(notes)))
     # Within a time range, no event is an answer. Group commits are read from a cluster only.
     is_whole = focus.from_ms is None and focus.until_ms is None and not gaps
     reads_groups = not request.data_dirs and request.snapshot_file is None
     if is_whole and not merged.lanes and (focus.transactional_id or (focus.group_id and reads_groups)):
         raise _unknown(focus)
-    return TimelineFound(merged, bool(gaps or unread))
+    return TimelineFound(merged, bool(gaps or unread or cut))
 
 
 def _cut_history(focus: Focus, sources: Sources) -> list[str]:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from eosctl.findings.diagnosis import NO_LETTER, CheckResult, CheckStatus, Deduction, Grade
 from eosctl.model.severity import Severity
+from eosctl.text import count_text
 
 FULL_SCORE: Final = 100
 POINTS: Final = {Severity.CRITICAL: 30, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}
@@ -40,6 +41,15 @@ def of_excerpt(whole: Grade) -> Grade:
     if whole.letter >= "C" or not whole.is_given:
         return whole
     return replace(whole, letter="C", cap="the output of tools shows a part of a cluster: no better than C")
+
+
+def limited_by_files(whole: Grade, unreadable: int, not_understood: int) -> Grade:
+    """Withhold the grade where a file could not be read, and limit it where one was not understood."""
+    if unreadable and whole.is_given:
+        return replace(whole, letter=NO_LETTER, cap=f"{count_text(unreadable, 'file')} could not be read")
+    if not_understood and whole.letter == "A":
+        return replace(whole, letter="B", cap="incomplete evidence allows no better than B")
+    return whole
 
 
 def _graded(results: Sequence[CheckResult]) -> Grade:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.finding import Command
 from eosctl.findings.grouping import Action, FindingGroup
+from eosctl.findings.linted import Unreadable
 from eosctl.model.hang import HangVerdict
 from eosctl.model.read_as import ReadAs
 from eosctl.model.snapshot import ClusterSnapshot
@@ -30,6 +31,8 @@ class Report(NamedTuple):
         printed_reading: Which outputs of Kafka's tools were read, in words; empty without any.
         timeline: The findings over time; None where none of them has a time.
         read_as: What the configuration files were read as.
+        unreadable: Configuration files that could not be read.
+        not_understood: Configuration files about Kafka in which no setting was found.
     """
 
     command: str
@@ -45,6 +48,8 @@ class Report(NamedTuple):
     printed_reading: str = ""
     timeline: Timeline | None = None
     read_as: tuple[ReadAs, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+    not_understood: tuple[str, ...] = ()
 
 
 BASELINE_SCHEMA: Final = "eosctl.baseline"

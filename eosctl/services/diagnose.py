@@ -23,7 +23,7 @@ from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.findings.bootstrap import complete_commands
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
-from eosctl.findings.grade import of_excerpt
+from eosctl.findings.grade import limited_by_files, of_excerpt
 from eosctl.findings.grouping import ACTIONS, Action, FindingGroup, evidence_action, first_actions, group_findings
 from eosctl.findings.linted import Unreadable
 from eosctl.findings.manual import ManualItem
@@ -289,6 +289,8 @@ def _judge(
     diagnosis = complete_commands(without_suppressed(diagnosis, gate, now_ms), case.snapshot)
     if evidence.printed_reading:
         diagnosis = replace(diagnosis, grade=of_excerpt(diagnosis.grade))
+    unreadable, not_understood = ((), ()) if files is None else (files.unreadable, files.not_understood)
+    diagnosis = replace(diagnosis, grade=limited_by_files(diagnosis.grade, len(unreadable), len(not_understood)))
     groups = group_findings(diagnosis.findings, case.snapshot)
     report = Report(
         command=request.command,
@@ -304,22 +306,24 @@ def _judge(
         printed_reading=evidence.printed_reading,
         timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
         read_as=() if files is None else read_as(files.deployment),
+        unreadable=unreadable,
+        not_understood=not_understood,
     )
     if snapshot is None and (files is None or not files.deployment.components):
         return Diagnosed(
             report=report,
             checks=checks,
             found=found,
-            unreadable=() if files is None else files.unreadable,
+            unreadable=unreadable,
             exit_code=ExitCode.BAD_INPUT,
             remarks=_NOTHING,
         )
-    if files is not None and files.unreadable:
+    if unreadable:
         return Diagnosed(
             report=report,
             checks=checks,
             found=found,
-            unreadable=files.unreadable,
+            unreadable=unreadable,
             exit_code=ExitCode.BAD_INPUT,
             remarks=(),
         )

@@ -136,10 +136,10 @@ class DataDirFacts(NamedTuple):
 def find_data_dirs(path: Path) -> list[Path]:
     """Return the data directories at or below a directory, in order of their names; itself if it has none.
 
-    Links are not followed.
+    Links are not followed. A directory below that cannot be read, such as `lost+found`, is one of them.
 
     Raises:
-        OSError: A directory cannot be read.
+        OSError: The directory itself cannot be read.
     """
     return _data_dirs_below(path) or [path]
 
@@ -147,12 +147,16 @@ def find_data_dirs(path: Path) -> list[Path]:
 def survey_data_dir(path: Path) -> DataDirFacts:
     """Read the files of a data directory, without its partitions.
 
-    A partition directory is treated as a data directory with this one partition.
+    A partition directory is treated as a data directory with this one partition, and one that this user may not read as
+    a foreign one of the directory around it.
 
     Raises:
         OSError: The directory cannot be read.
     """
-    children = sorted(path.iterdir())
+    try:
+        children = sorted(path.iterdir())
+    except PermissionError:
+        return DataDirFacts(path.parent, (), {}, was_closed=False, foreign=(path.name,))
     inner = [child for child in children if child.is_dir() and _is_partition(child)]
     moving = tuple(child.name for child in children if _state_of(child) is DirectoryState.FUTURE and child.is_dir())
     foreign = tuple(child.name for child in children if _is_foreign(child))
@@ -182,7 +186,8 @@ def fingerprint_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
     """Return the logs' names, sizes, and modification times; they differ after any write."""
     found = set()
     for partition in facts.partitions:
-        with suppress(FileNotFoundError), os.scandir(partition) as entries:
+        # Who reads the partition reports what cannot be read.
+        with suppress(OSError), os.scandir(partition) as entries:
             for entry in entries:
                 if entry.name.endswith(".log"):
                     seen = entry.stat()
@@ -253,7 +258,14 @@ def _data_dirs_below(path: Path) -> list[Path]:
     children = sorted(child for child in path.iterdir() if child.is_dir())
     if (path / META_PROPERTIES).exists() or _is_partition(path) or any(map(_is_partition, children)):
         return [path]
-    return [found for child in children if not child.is_symlink() for found in _data_dirs_below(child)]
+    found: list[Path] = []
+    for child in children:
+        if not child.is_symlink():
+            try:
+                found += _data_dirs_below(child)
+            except PermissionError:
+                found.append(child)
+    return found
 
 
 def _is_foreign(path: Path) -> bool:

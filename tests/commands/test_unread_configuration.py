@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,26 @@ def test_a_text_in_a_string_of_json_is_not_edited(tmp_path: Path) -> None:
     assert done.code in (0, 2, 3)
     assert "failed" not in done.err
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", ["table", "json", "html", "markdown", "sarif", "github", "junit", "prometheus"])
+@pytest.mark.parametrize("kind", ["ebcdic", "nuls", "gzip"])
+def test_no_grade_covers_a_file_that_was_not_read(kind: str, output: str, tmp_path: Path) -> None:
+    (tmp_path / "kafka.properties").write_bytes(UNREADABLE[kind])
+    (tmp_path / "good.properties").write_text(GOOD)
+    done = eosctl("doctor", tmp_path, "-o", output)
+    assert done.code == 2
+    assert not re.search("[Gg]rade A|A \\(100", done.out)
+    if output == "json":
+        assert (done.json["grade"]["letter"], done.json["evidence"]["complete"]) == ("-", False)
+    if output in ("json", "html", "sarif", "github", "junit"):
+        assert "kafka.properties" in done.out
+
+
+def test_a_file_not_understood_limits_the_grade(tmp_path: Path) -> None:
+    (tmp_path / "good.properties").write_text(GOOD)
+    assert eosctl("doctor", tmp_path, "-o", "json").json["grade"]["letter"] == "A"
+    (tmp_path / "kafka.json").write_text('{"brokers": "kafka:9092", "x": ["transactional.id"]}')
+    found = eosctl("doctor", tmp_path, "-o", "json").json
+    assert found["not_understood"] == [str(tmp_path / "kafka.json")]
+    assert (found["grade"]["letter"], found["evidence"]["complete"]) == ("B", False)

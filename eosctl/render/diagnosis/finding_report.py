@@ -14,7 +14,7 @@ from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.diagnosis.picture import draw_blast_radius
-from eosctl.render.findings.report import FindingReport, Picture, Rule
+from eosctl.render.findings.report import FindingReport, Note, NoteLevel, Picture, Rule
 from eosctl.text import count_text, hidden_text, time_text
 
 WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
@@ -37,6 +37,13 @@ def finding_report(report: Report, manuals: Iterable[ManualItem]) -> FindingRepo
         scope=report.snapshot.cluster_id or "unknown",
         about=tuple(_about(report)),
         read_as=report.read_as,
+        notes=(
+            *(Note(NoteLevel.ERROR, one.error.what, one.file) for one in report.unreadable),
+            *(
+                Note(NoteLevel.WARNING, "is about Kafka, and was not understood: no rule has judged it.", file)
+                for file in report.not_understood
+            ),
+        ),
         next_commands=report.next_commands,
         pictures=tuple(_pictures(report.verdicts)),
         timeline=report.timeline,

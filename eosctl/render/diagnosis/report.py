@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.findings.diagnosis import CheckStatus, Deduction
 from eosctl.findings.report import Report
@@ -51,6 +52,13 @@ class CauseView(msgspec.Struct, frozen=True):
     symptoms: tuple[str, ...]
 
 
+class UnreadableView(msgspec.Struct, frozen=True):
+    """A configuration file that could not be read, and why."""
+
+    file: str
+    reason: str
+
+
 class DiagnosisView(msgspec.Struct, frozen=True):
     """The whole diagnosis as JSON and YAML show it."""
 
@@ -70,19 +78,23 @@ class DiagnosisView(msgspec.Struct, frozen=True):
     suppressed: tuple[SuppressedView, ...]
     remarks: tuple[str, ...]
     read_as: tuple[ReadAs, ...] = ()
+    unreadable: tuple[UnreadableView, ...] = ()
+    not_understood: tuple[str, ...] = ()
 
 
 def diagnosis_view(report: Report) -> DiagnosisView:
     """Shape a report for machines."""
     diagnosis = report.diagnosis
     grade = diagnosis.grade
+    evidence = evidence_view(report.snapshot)
+    is_whole = evidence.complete and not report.unreadable and not report.not_understood
     return DiagnosisView(
         schema=SCHEMA,
         schema_version=SCHEMA_VERSION,
         command=report.command,
         generated_at=time_text(report.generated_at_ms),
         cluster=cluster_view(report.snapshot),
-        evidence=evidence_view(report.snapshot),
+        evidence=replace(evidence, complete=is_whole),
         summary=diagnosis.summary,
         grade=GradeView(grade.letter, grade.score, grade.deductions, grade.cap),
         counts=CountsView(
@@ -103,4 +115,6 @@ def diagnosis_view(report: Report) -> DiagnosisView:
         suppressed=suppressed_views(diagnosis.suppressed),
         remarks=diagnosis.remarks,
         read_as=report.read_as,
+        unreadable=tuple(UnreadableView(one.file, one.error.what) for one in report.unreadable),
+        not_understood=report.not_understood,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
-from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from eosctl.wire.records.record import Record
 
@@ -27,6 +27,8 @@ EARLIEST: Final = -2
 
 # Version 13 uses topic ids; this reader uses names.
 _FETCH_CAP: Final = 12
+#: How often a throttled fetch is repeated: the quota allows more data after one of its windows of a second each.
+_MOST_THROTTLED: Final = 20
 _AGAIN: Final = frozenset({ErrorCode.OFFSET_NOT_AVAILABLE, ErrorCode.NETWORK_EXCEPTION, ErrorCode.REQUEST_TIMED_OUT})
 
 
@@ -109,15 +111,40 @@ async def fetch(
         isolation_level=isolation,
         topics=[FetchTopic(partition.topic, partitions=asked)],
     )
-    response = await client.request(
-        partition, ApiKey.FETCH, request, floor=4, cap=_FETCH_CAP, retry_on=_AGAIN, error_of=any_error
+    response = await unthrottled(
+        lambda: client.request(
+            partition, ApiKey.FETCH, request, floor=4, cap=_FETCH_CAP, retry_on=_AGAIN, error_of=any_error
+        )
     )
     if response.error_code:
         raise error_for_code(response.error_code, f"Fetch of {partition}", api_key=ApiKey.FETCH)
+    if is_throttled(response):
+        raise BrokerError(f"Fetch of {partition} returned no data.", THROTTLED, "Raise the quota of this client.")
     answer = response.responses[0].partitions[0]
     if answer.error_code:
         raise error_for_code(answer.error_code, f"Fetch of {partition} at offset {offset}", api_key=ApiKey.FETCH)
     return _parse(partition, offset, answer, isolation)
+
+
+THROTTLED: Final = "A quota throttles this client: the broker answers its fetches without data."
+
+
+def is_throttled(response: FetchResponse) -> bool:
+    """Return whether a broker left out all data because of a quota of the client (KIP-219)."""
+    return response.throttle_time_ms > 0 and not response.responses and not response.error_code
+
+
+async def unthrottled(ask: Callable[[], Awaitable[FetchResponse]]) -> FetchResponse:
+    """Ask again while a quota empties the response, and return the first other one, or the last.
+
+    The broker reads nothing from the connection during the throttle time, so asking again waits for its end.
+    """
+    response = await ask()
+    for _ in range(_MOST_THROTTLED):
+        if not is_throttled(response):
+            break
+        response = await ask()
+    return response
 
 
 def _parse(partition: TopicPartition, offset: int, answer: Any, isolation: IsolationLevel) -> FetchedRecords:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from eosctl.client.consumer import THROTTLED, is_throttled, unthrottled
 from eosctl.collect.answered import left_out
 from eosctl.collect.reader import ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
@@ -118,10 +119,13 @@ async def fetch_partition(
     if leader_id is None:
         return None, (EvidenceGap(kind, subject, GapReason.NO_LEADER),)
     answer, lost = await attempt(
-        kind, subject, lambda: reader.request(leader_id, ApiKey.FETCH, request, cap=FETCH_BY_NAME)
+        kind, subject, lambda: unthrottled(lambda: reader.request(leader_id, ApiKey.FETCH, request, cap=FETCH_BY_NAME))
     )
     if answer is None:
         return None, lost
+    if is_throttled(answer):
+        next_step = "Raise the quota of this client, or read as another user."
+        return None, (EvidenceGap(kind, subject, GapReason.BROKER_ERROR, detail=THROTTLED, next_step=next_step),)
     for topic in answer.responses:
         for part in topic.partitions:
             if (topic.topic, part.partition_index) != info.partition:

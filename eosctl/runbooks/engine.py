@@ -268,7 +268,7 @@ class Run:
         attempt = await carry_out(change.action, self.scene.client, port, timeout_s=timeout_s)
         if attempt.outcome is None:
             summary = change.summary(attempt.plan)
-            return Ending(Outcome.PLANNED, f"It would {summary}. Carry it out with --yes.", step.id)
+            return Ending(Outcome.PLANNED, f"It would {summary.rstrip('.')}. Carry it out with --yes.", step.id)
         if not attempt.verified:
             verify = step.verify
             return self._stopped(step, f"{attempt.outcome.detail} But not within {verify.within}: {verify.until}.")

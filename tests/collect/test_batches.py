@@ -203,3 +203,16 @@ def test_what_was_not_read_of_a_log_is_a_gap(cluster, batches, reason, detail):
     offsets = [record.offset for batch in read for record in batch.records()]
     assert offsets == list(range(1, len(offsets) + 1))
     assert reason is not None or len(offsets) == 5
+
+
+@pytest.mark.parametrize(("throttled", "gaps"), [(3, 0), (1_000, 1)])
+def test_fetches_emptied_by_a_quota_are_repeated(cluster: Any, throttled: int, gaps: int) -> None:
+    """A broker that throttles a client sends no topics at all, with an error of none."""
+    answers = [fetch.FetchResponse(throttle_time_ms=500)] * throttled
+    leader = leader_with([(0, data(0, 1))])
+    cluster.on(1, ApiKey.FETCH, lambda request: answers.pop() if answers else leader(request))
+    taken: list[FetchedBatch] = []
+    info = PartitionInfo(ORDERS, 1, 0, (1,), (1,), (), 0, 1, 1)
+    found = asyncio.run(read_batches(ReadOnly(cluster), EvidenceKind.OFFSETS, info, 0, taken.append))
+    assert (len(taken), len(found)) == (1 - gaps, gaps)
+    assert [("quota" in gap.detail, "quota" in gap.next_step) for gap in found] == [(True, True)] * gaps

@@ -103,7 +103,7 @@ def _blocks(item: FenceItem) -> list[Block]:
         Field("effect", item.consequence),
     ]
     blocks += [Field("warning", warning, "yellow") for warning in item.warnings]
-    blocks.append(Field("official", f"{item.official_command}  (sets the timeout anew; Kafka 4.1 and later)"))
+    blocks += [Field("official", item.official_command), Field("", "It sets the timeout anew; Kafka 4.1 and later.")]
     if item.carried_out:
         blocks.append(Field("verified" if item.verified else "not sure", item.detail))
     else:

@@ -18,7 +18,7 @@ from eosctl.client.deadline import Deadline
 from eosctl.collect.audit_file import audit_file
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
-from eosctl.errors import EvidenceIncomplete, PlanRefused, UsageError
+from eosctl.errors import EosctlError, PlanRefused, UsageError
 from eosctl.findings.bootstrap import connection_words
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
@@ -144,8 +144,11 @@ def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: 
             port = _Port(request, cluster, resolved, terms, dialog, audit)
             try:
                 attempt = await carry_out(request.action, client, port)
-            except (PlanRefused, UsageError, EvidenceIncomplete) as error:
-                refusal = unless_denied(error, cluster.denied)
+            except EosctlError as error:
+                if port.has_begun:
+                    raise
+                is_decided = isinstance(error, PlanRefused | UsageError)
+                refusal = unless_denied(error, cluster.denied) if is_decided else error
                 audit.refuse(client.cluster.cluster_id, request.target, refusal)
                 raise refusal from error
             return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
@@ -199,6 +202,7 @@ class _Port(Generic[P, R]):
         self._dialog = dialog
         self._remark = cluster.callbacks.remark
         self._audit = audit
+        self.has_begun = False
 
     def official(self, plan: P) -> str:
         addresses = ",".join(str(endpoint) for endpoint in self._resolved.config.bootstrap)
@@ -238,6 +242,7 @@ class _Port(Generic[P, R]):
         return outcome.verified
 
     def record(self, attempt: Attempt[P, R]) -> None:
+        self.has_begun = self.has_begun or attempt.state is State.BEGUN
         if attempt.state is State.INTERRUPTED:
             self._remark(f"interrupted: the change to {self.target} may have been made; check with: {self.inspect}")
         self._audit.record(attempt)

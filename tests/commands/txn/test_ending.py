@@ -12,7 +12,9 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, wait_until_ended
+from eosctl.errors import ClusterUnreachable
 from eosctl.model.transaction import TopicPartition
+from eosctl.services import change_transaction
 from eosctl.testing import SandboxThread
 from tests.command_line.terminal import ask_and_type
 from tests.commands.conftest import eosctl, run_scenario
@@ -153,6 +155,18 @@ def test_a_terminal_shows_the_plan_in_color_and_asks(
     assert "\\x1b" not in shown
     assert "--yes" not in shown.partition("Type shop-0")[0]
     assert (described(bootstrap, "shop-0")["producer_epoch"] > opened.producer_epoch) is ("done" in steps)
+
+
+def test_an_attempt_that_nothing_decides_is_audited(
+    one_broker: SandboxThread, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(*_: object) -> None:
+        raise ClusterUnreachable("The leader does not answer.", "It is paused.", "Start it.")
+
+    monkeypatch.setattr(change_transaction, "collect_snapshot", silent)
+    on_orders = ("--topic", "orders", "--partition", "0", "--yes")
+    assert eosctl("txn", "abort", *on_orders, "-b", one_broker.bootstrap).code == 1
+    assert audit(own_home) == ["txn abort refused"]
 
 
 @pytest.mark.parametrize("dialect", [TV1, TV2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import re
 import shlex
@@ -18,9 +19,11 @@ from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit
+from eosctl.commands import top
 from eosctl.errors import ExitCode
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.page import PLAIN
 from eosctl.settings.clusters.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
@@ -29,9 +32,13 @@ from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
 from tests.lab.scenarios.stage.zombie import run_zombie
 
-COMMAND = re.compile(r"\beosctl (?:txn|group|check|runbook|timeline|doctor|top) [^#\n]*?(?=\s+#|[.;]?$)", re.MULTILINE)
+COMMAND = re.compile(
+    r"\beosctl (?:txn|group|check|runbook|timeline|doctor|top) [^#\n]*?(?=\s+#|, which |[.;]?$)", re.MULTILINE
+)
 #: A runbook whose plan ends before its last step has codes of its own: a stop with advice, and an open question.
 RAN = frozenset({ExitCode.DONE, ExitCode.FINDINGS, ExitCode.INCOMPLETE, 5, 6})
+#: The options that name a cluster without a secret, and are repeated in printed commands.
+NAMING = ("-b", "--profile", "--command-config")
 #: Which check, and where logs and metrics are, only the user knows.
 OPEN = re.compile(r" (?:explain ID|--logs PATH\)|--metrics URL\))$")
 #: What is in no cluster of these tests: the commands reach it, and report that.
@@ -123,6 +130,9 @@ OUTPUTS = (
     ("txn", "blame", "payment-service"),
     ("group", "lag"),
     ("group", "describe", "no-such-group"),
+    ("fencing", "explain", "payment-service"),
+    ("txn", "abort", "--topic", "no-such-topic", "--partition", "0"),
+    ("checklist", "run", "eos-go-live"),
     ("runbook", "run", "hanging-transaction", "-i", "topic=orders", "-i", "partition=1"),
 )
 
@@ -162,3 +172,10 @@ def on_site(snapshot: ClusterSnapshot, site: Site) -> ClusterSnapshot:
     file = SETTINGS_FILE if "--command-config" in site.words else ""
     own = site.words if "--profile" in site.words else ()
     return replace(snapshot, brokers=brokers, command_config=file, client_options=own)
+
+
+def test_an_explanation_in_the_live_view_names_the_cluster(site: Site) -> None:
+    options = dict(itertools.pairwise(site.words))
+    text = top._explain({name: value for name, value in options.items() if name in NAMING}, "EOS-TXN-001", PLAIN)
+    (line,) = [line for line in COMMAND.findall(text) if line.startswith("eosctl check run")]
+    assert failures([line]) == []

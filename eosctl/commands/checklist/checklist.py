@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_file
+from eosctl.command_line.next_command import connected
 from eosctl.command_line.option_groups import options
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.emit import emit_list
@@ -138,7 +139,9 @@ def sign(
 
 def _rendered(command: str, done: ChecklistRun, result: FindingResultOptions, invocation: Invocation) -> str:
     shape = Run(command, done.checklist, done.record, time_text(done.judged.at_ms), done.judged)
-    return render_run(shape, result.output, invocation.style(), result.header)
+    text = render_run(shape, result.output, invocation.style(), result.header)
+    is_for_people = result.output in (FindingFormat.TABLE, FindingFormat.WIDE)
+    return connected(text, invocation.cluster) if is_for_people else text
 
 
 def _say(text: str) -> None:

@@ -27,13 +27,14 @@ from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.calibration import CalibrationRow, Trial, TrialProfile
 from eosctl.model.snapshot import Topic
+from eosctl.model.transaction import CALIBRATE_PREFIX
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 
 PARTITIONS_PER_BROKER: Final = 12
-TRIAL_PREFIX: Final = "eosctl-calibrate"
+TRIAL_PREFIX: Final = CALIBRATE_PREFIX
 _PROFILES: Final = {
     TrialProfile.TV1: Profile.TV1,
     TrialProfile.TV2: Profile.TV2,

@@ -9,6 +9,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+#: Begin the topics, groups, and transactional ids of `eosctl verify` and of `eosctl capacity calibrate`.
+VERIFY_PREFIX: Final = "eosctl-verify"
+CALIBRATE_PREFIX: Final = "eosctl-calibrate"
 NO_TIMEOUT_MS: Final = 2_147_483_647
 """The timeout of a transaction without one: a two-phase commit (KIP-939) stores Integer.MAX_VALUE."""
 

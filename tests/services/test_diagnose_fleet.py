@@ -187,9 +187,12 @@ def test_each_number_of_the_page_has_its_name_on_narrow_screens() -> None:
 
 def test_many_findings_of_a_check_have_few_cards() -> None:
     one = FleetFinding("EOS-TXN-006", "Aborted by timeout", "info", "id", "It timed out.", "")
-    row = ClusterRow(profile="prod ams", exit_code=3, findings=(one,) * 3_000 + (replace(one, is_new=True),))
+    found = (one,) * 3_000 + (replace(one, is_new=True),)
+    row = ClusterRow(profile="prod ams", exit_code=3, findings=found, last_at_ms=1, gone=("id gone",) * 3_000)
     page = render_fleet([row], "prod-*", 0)
-    assert page.count("<article") == 21
+    assert page.count("<article") == 20
     assert page.count(">new</span>") == 1
-    assert "2,980 more findings of the same checks are not shown." in page
+    assert page.count("<li>id gone</li>") == 20
+    assert "and 2,980 more" in page
+    assert "2,981 more findings of the same checks are not shown." in page
     assert "<code>eosctl doctor --profile &#39;prod ams&#39;</code>" in page

@@ -7,6 +7,7 @@ from itertools import groupby
 from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.own_tests import as_information_of_tests
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause
@@ -67,7 +68,7 @@ def aborted_by_timeout(case: Case) -> Iterator[Problem]:
         last = events[-1]
         lasted = (last.aborted_at_ms or 0) - (last.started_at_ms or 0)
         partitions = ", ".join(str(partition) for partition in last.partitions)
-        yield Problem(
+        problem = Problem(
             resource=Resource("transaction", transactional_id),
             message=(
                 f"{transactional_id}: {count_text(len(events), 'transaction')} aborted by timeout within the hour, "
@@ -95,3 +96,4 @@ def aborted_by_timeout(case: Case) -> Iterator[Problem]:
                 ("partitions", partitions),
             ),
         )
+        yield as_information_of_tests(problem)

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.own_tests import as_information_of_tests
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.history import TransactionLogEntry
@@ -78,7 +79,8 @@ def every_transaction_aborted(case: Case) -> Iterator[Problem]:
             and (entry.transactional_id, entry.written_at_ms) not in explained
         ]
         if len(aborts) >= FEWEST:
-            yield _problem(family, sorted(aborts, key=lambda entry: entry.written_at_ms), case)
+            in_order = sorted(aborts, key=lambda entry: entry.written_at_ms)
+            yield as_information_of_tests(_problem(family, in_order, case))
 
 
 _COMMITTED: Final = (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT)

@@ -9,6 +9,7 @@ from typing import Final
 
 from eosctl.analysis.fencing import own_fence_evidence, own_fence_text
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.own_tests import as_information_of_tests
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause, FencingEvent
@@ -69,7 +70,7 @@ def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
     ]
     ordered = sorted(recent, key=lambda event: (event.transactional_id, event.aborted_at_ms or 0))
     for transactional_id, events in groupby(ordered, key=lambda event: event.transactional_id):
-        yield _problem(transactional_id, tuple(events), case)
+        yield as_information_of_tests(_problem(transactional_id, tuple(events), case))
 
 
 def _problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) -> Problem:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.own_tests import as_information_of_tests
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.history import TransactionLogEntry
@@ -51,7 +52,7 @@ def initialized_again_and_again(case: Case) -> Iterator[Problem]:
         started = [entry for entry in recent if entry.state == TransactionState.EMPTY]
         if len(started) >= case.limits.initialization_count:
             commits = sum(entry.state == TransactionState.PREPARE_COMMIT for entry in recent)
-            yield _problem(transactional_id, started, commits, case)
+            yield as_information_of_tests(_problem(transactional_id, started, commits, case))
 
 
 def _problem(transactional_id: str, started: Sequence[TransactionLogEntry], commits: int, case: Case) -> Problem:

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eosctl.client.transactions import TV1, TV2, Bounds, TransactionDialect
+from eosctl.model.transaction import VERIFY_PREFIX
 
-RUN_PREFIX: Final = "eosctl-verify"
+RUN_PREFIX: Final = VERIFY_PREFIX
 """Begins every topic, group, and transactional id of a run without a prefix of its own."""
 
 

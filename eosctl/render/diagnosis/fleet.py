@@ -71,14 +71,14 @@ def fleet_columns(*, since_last: bool) -> tuple[Column[ClusterRow], ...]:
 
 
 def _foremost(row: ClusterRow) -> list[FleetFinding]:
-    """Return the findings with a card: the first ones of each check, and all that are new."""
+    """Return the findings with a card: of each check the first ones, new ones before others."""
     seen: Counter[str] = Counter()
-    shown = []
-    for one in row.findings:
-        seen[one.check_id] += 1
-        if seen[one.check_id] <= ALIKE_SHOWN or one.is_new:
-            shown.append(one)
-    return shown
+    chosen = set()
+    for at in sorted(range(len(row.findings)), key=lambda at: not row.findings[at].is_new):
+        seen[row.findings[at].check_id] += 1
+        if seen[row.findings[at].check_id] <= ALIKE_SHOWN:
+            chosen.add(at)
+    return [one for at, one in enumerate(row.findings) if at in chosen]
 
 
 def render_fleet(rows: Sequence[ClusterRow], pattern: str, now_ms: int) -> str:
@@ -90,6 +90,7 @@ def render_fleet(rows: Sequence[ClusterRow], pattern: str, now_ms: int) -> str:
         generated_at=time_text(now_ms),
         unread=sum(bool(row.failure) for row in rows),
         foremost=_foremost,
+        most_gone=ALIKE_SHOWN,
         command=lambda row: shlex.join(("eosctl", "doctor", "--profile", row.profile)),
         time_text=time_text,
         has_since=any(row.last_at_ms is not None for row in rows),

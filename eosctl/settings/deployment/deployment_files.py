@@ -59,6 +59,7 @@ from eosctl.settings.platforms.referred_values import (
 from eosctl.settings.platforms.shared_environments import with_shared_environments
 from eosctl.settings.platforms.spring_environments import with_spring_environments
 from eosctl.settings.platforms.terraform_variables import environments_of, refers_to_variables, with_variables
+from eosctl.settings.platforms.variables_over_files import over_files
 from eosctl.settings.platforms.workload import Workload
 from eosctl.settings.platforms.workloads import generated_by, unseen_by, with_instances, workloads_of
 from eosctl.settings.programs.unread_lines import lines_not_read, names_setting
@@ -370,11 +371,12 @@ def _members(document: Node) -> Iterator[Node]:
 def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     """Relate the files to each other, and resolve what they configure."""
     given = list(files)
-    sources = with_config_maps(_related(given), (one.config_maps for one in given))
+    sources = with_config_maps(_related(given), (maps := [one.config_maps for one in given]))
     workloads = [workload for file in given for workload in file.workloads]
-    sources = with_shared_environments(sources, workloads)
-    sources = with_spring_environments(without_variables_of_templates(without_referred(sources)), workloads)
-    started = with_secrets(with_overridden(with_processes(sources, workloads), workloads), workloads)
+    sources = without_variables_of_templates(without_referred(with_shared_environments(sources, workloads)))
+    sources = with_spring_environments(sources, workloads)
+    started = over_files(with_processes(sources, workloads), workloads, maps)
+    started = with_secrets(with_overridden(started, workloads), workloads)
     started = with_releases_of_projects(started, (named for file in given for named in file.releases))
     return [component for source in started for component in resolve(source, releases)]
 

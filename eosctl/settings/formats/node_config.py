@@ -28,6 +28,8 @@ def names_variables(file: str) -> bool:
 
 def with_variables_named(node: Node) -> Node:
     """Return a tree with a reference to the variable in the place of each name."""
+    if isinstance(node, Branch) and isinstance(name := node.get("__name"), Leaf):
+        return _referring(name)  # with "__format", how the text is parsed
     if isinstance(node, Branch):
         return Branch(tuple((key, with_variables_named(child)) for key, child in node.entries), node.line)
     if isinstance(node, Row):

@@ -58,12 +58,17 @@ def _over_own_files(sources: list[Source]) -> list[Source]:
         file = owners.get(id(one))
         if file is None or sum(other is file for other in owners.values()) > 1:
             continue  # variables of several environments: each of them holds elsewhere
-        own = found[id(file)]
-        found[id(file)] = replace(
-            own, values=laid_over(own.values, one.values), instances=own.instances or one.instances
-        )
+        for own in (file, *(part for part in found.values() if _is_profile_of(file, part))):
+            own = found[id(own)]
+            values = laid_over(own.values, one.values)
+            found[id(own)] = replace(own, values=values, instances=own.instances or one.instances)
         del found[id(one)]
     return list(found.values())
+
+
+def _is_profile_of(file: Source, other: Source) -> bool:
+    """Return whether a source is a file of Spring with the values of a profile over it."""
+    return other.role is Role.SPRING and bool(other.environment) and other.place.file == file.place.file
 
 
 def _is_of_variables(source: Source) -> bool:

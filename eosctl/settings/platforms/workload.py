@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Unseen, Value
+from eosctl.settings.formats.node_config import names_variables
 
 _REFERENCE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::[^}]*)?\}")
 
@@ -25,6 +26,7 @@ class Workload(NamedTuple):
         kafka_files: The configurations of Kafka that its containers read.
         overrides: The settings that a command lays over the file of a broker.
         images: The images of its containers.
+        environment: All variables of its containers, with the places of their values.
     """
 
     name: str
@@ -35,14 +37,15 @@ class Workload(NamedTuple):
     kafka_files: tuple[Unseen, ...] = ()
     overrides: Mapping[str, Value] = {}
     images: tuple[str, ...] = ()
+    environment: Mapping[str, Value] = {}
 
 
 def filled_by(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[str, Value]:
     """Return the values with the variables of the one workload that reads them in the place of references."""
 
     def filled(value: Value) -> Value:
-        if value.resolved or value.text is None:
-            return value
+        if value.resolved or value.text is None or names_variables(value.file):
+            return value  # a variable of node-config brings its own place
         text = _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), value.text)
         is_filled = _REFERENCE.search(text) is None and not {"{", "("} & {*text}
         return replace(value, text=text, resolved=is_filled)

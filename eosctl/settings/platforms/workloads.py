@@ -22,7 +22,7 @@ from eosctl.settings.platforms.pod_storage import lost_storage
 from eosctl.settings.platforms.readers import Readers, is_read
 from eosctl.settings.platforms.workload import Workload, filled_by, merged
 from eosctl.settings.programs.kafka_commands import CONFIGURATION
-from eosctl.settings.programs.pod_variables import pod_variables
+from eosctl.settings.programs.pod_variables import expanded, pairs_in, pod_variables
 from eosctl.settings.programs.process_counts import (
     CHART,
     CHART_FILES,
@@ -213,7 +213,14 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             kafka_files=files,
             overrides=overrides,
             images=tuple(image for part in containers if (image := part.text("image"))),
+            environment={name: value for part in containers for name, value in _environment(part.get("env"), file)},
         )
+
+
+def _environment(node: Node | None, file: str) -> Iterator[tuple[str, Value]]:
+    """Yield the variables of a container, with the earlier ones that they refer to."""
+    for name, leaf in expanded(pairs_in(node)):
+        yield name, value_of(name, leaf, file)
 
 
 def _image_of_chart(values: Branch) -> tuple[str, ...]:
@@ -320,6 +327,7 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
                 kafka_files=files,
                 overrides=overrides,
                 images=tuple(filter(None, (service.text("image"),))),
+                environment=dict(_environment(service.get("environment"), file)),
             )
 
 

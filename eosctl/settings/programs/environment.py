@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
-from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.formats.tree import Leaf, Node, Row
 from eosctl.settings.names.setting_names import is_setting, setting_of
 from eosctl.settings.names.unread_variables import split_unread
 from eosctl.settings.programs.command_lines import options_in
 from eosctl.settings.programs.packed_variables import dotnet_sources, unpacked
-from eosctl.settings.programs.pod_variables import expanded
+from eosctl.settings.programs.pod_variables import expanded, pairs_in
 from eosctl.settings.programs.program_options import variables_in_options
 from eosctl.settings.values.sources import Source, value_of, values_of
 
@@ -93,22 +93,7 @@ def container_environment(
         file: The file's name.
         commands: The command of the container and its arguments.
     """
-    pairs: list[tuple[str, Leaf]] = []
-    if isinstance(node, Branch) and {key for key, _ in node.entries} == {"name", "value"}:
-        node = Row((node,), node.line)  # a single block of Terraform
-    if isinstance(node, Branch):
-        pairs = [(key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf)]
-    elif isinstance(node, Row):
-        for member in node.nodes:
-            if isinstance(member, Leaf) and member.text and "=" in member.text:
-                key, _, text = member.text.partition("=")
-                pairs.append((key, replace(member, text=text)))
-            elif isinstance(member, Branch) and (key := member.text("name") or member.text("Name") or ""):
-                value = member.get("value") or member.get("Value")  # CloudFormation has capitals
-                if isinstance(value, Leaf):
-                    pairs.append((key, value))
-                elif source := member.branch("valueFrom") or member.branch("value_from"):
-                    pairs.append((key, _from_elsewhere(source, member.line)))
+    pairs = pairs_in(node)
     lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     options = dict(option for leaf in lines for option in options_in(leaf.text or "", leaf.line))
@@ -130,16 +115,6 @@ def with_options(
     if len(found) == 1 and found[0].role is Role.SPRING and all(key.startswith("spring.") for key in values):
         return [replace(found[0], values={**found[0].values, **values})]
     return [*found, Source(Place(file, next(iter(options.values())).line), values, name, hints=hints)]
-
-
-def _from_elsewhere(source: Branch, line: int) -> Leaf:
-    """Return the value of a variable that Kubernetes takes from a field, a ConfigMap, or a Secret: it is not known.
-
-    >>> _from_elsewhere(Branch((("fieldRef", Branch((("fieldPath", Leaf("metadata.name", 2)),), 1)),), 1), 1).text
-    '$(metadata.name)'
-    """
-    texts = [leaf.text for key, leaf in flatten(source) if leaf.text and not key.endswith(("apiVersion", "optional"))]
-    return Leaf(f"$({'/'.join(texts)})", line)
 
 
 def _texts(command: Node) -> Iterator[Leaf]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
+from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 
@@ -51,3 +51,34 @@ def expanded(pairs: Iterable[tuple[str, Leaf]]) -> list[tuple[str, Leaf]]:
             known[name] = leaf.text
         found.append((name, leaf))
     return found
+
+
+def pairs_in(node: Node | None) -> list[tuple[str, Leaf]]:
+    """Return the names and values of ``environment`` as Compose writes it, or of ``env`` as Kubernetes does."""
+    pairs: list[tuple[str, Leaf]] = []
+    if isinstance(node, Branch) and {key for key, _ in node.entries} == {"name", "value"}:
+        node = Row((node,), node.line)  # a single block of Terraform
+    if isinstance(node, Branch):
+        pairs = [(key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf)]
+    elif isinstance(node, Row):
+        for member in node.nodes:
+            if isinstance(member, Leaf) and member.text and "=" in member.text:
+                key, _, text = member.text.partition("=")
+                pairs.append((key, replace(member, text=text)))
+            elif isinstance(member, Branch) and (key := member.text("name") or member.text("Name") or ""):
+                value = member.get("value") or member.get("Value")  # CloudFormation has capitals
+                if isinstance(value, Leaf):
+                    pairs.append((key, value))
+                elif source := member.branch("valueFrom") or member.branch("value_from"):
+                    pairs.append((key, _from_elsewhere(source, member.line)))
+    return pairs
+
+
+def _from_elsewhere(source: Branch, line: int) -> Leaf:
+    """Return the value of a variable that Kubernetes takes from a field, a ConfigMap, or a Secret: it is not known.
+
+    >>> _from_elsewhere(Branch((("fieldRef", Branch((("fieldPath", Leaf("metadata.name", 2)),), 1)),), 1), 1).text
+    '$(metadata.name)'
+    """
+    texts = [leaf.text for key, leaf in flatten(source) if leaf.text and not key.endswith(("apiVersion", "optional"))]
+    return Leaf(f"$({'/'.join(texts)})", line)

@@ -64,4 +64,4 @@ def test_a_finding_is_in_the_words_of_the_file(file: str, text: str, what: str, 
     path = tmp_path / file
     path.write_text(text)
     found = lint_configuration(LintRequest((path,))).found
-    assert [(one.message[: len(what)], one.remedy) for one in found] == [(what, (remedy,))]
+    assert (what, (remedy,)) in [(one.message[: len(what)], one.remedy) for one in found]

@@ -137,8 +137,8 @@ REDPANDA_CONNECT = """output:
     outputs:
       - kafka:
           addresses: [k:9092]
-          idempotent_write: true
-          ack_replicas: %s
+          ack_replicas: true
+          %s: true
 """
 REDPANDA_OUTPUT = """output:
   redpanda:
@@ -154,7 +154,7 @@ REDPANDA_OUTPUT = """output:
         ("fluent-bit.yaml", FLUENT_BIT_YAML, "1", "all", "EOS-CFG-070 fluent-bit.yaml:6"),
         ("vector.toml", VECTOR, "1", "all", "EOS-CFG-070 vector.toml:6"),
         ("telegraf.conf", TELEGRAF, "1", "-1", "EOS-CFG-011 telegraf.conf:6"),
-        ("pipeline.yaml", REDPANDA_CONNECT, "false", "true", "EOS-CFG-011 pipeline.yaml:7"),
+        ("pipeline.yaml", REDPANDA_CONNECT, "idempotent_write", "retry_as_batch", "EOS-CFG-013 pipeline.yaml:7"),
         ("pipeline.yaml", REDPANDA_OUTPUT, "leader", "all", "EOS-CFG-011 pipeline.yaml:4"),
         ("pipeline.yaml", REDPANDA_OUTPUT, "none", "all", "EOS-CFG-011 pipeline.yaml:4"),
         ("logstash.conf", LOGSTASH, "2", "all", "EOS-CFG-088 logstash.conf:14"),

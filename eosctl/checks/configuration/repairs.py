@@ -47,6 +47,8 @@ _ACCEPTED: Final = {
     "max.in.flight": "5",
     "max.in.flight.requests.per.connection": "5",
     "enable.idempotence": "true",
+    "queuing.strategy": "fifo",
+    "queue.buffering.backpressure.threshold": "1",
 }
 # The repair is unique only if this is the finding's first key.
 _ONLY_FOR: Final = {
@@ -82,6 +84,8 @@ def _repair(finding: Finding) -> Repair | None:
     number, name = finding.check_id, key.rpartition("]")[2] or key
     if line < 1 or (number in _ONLY_FOR and not relaxed(name).endswith(relaxed(_ONLY_FOR[number]))):
         return None
+    if number == "EOS-CFG-013" and not value.strip().isdigit():
+        return None  # a tool's own default, which no key changes
     if number == "EOS-CFG-051" and value.strip() not in _OLD_GUARANTEES:
         return None
 

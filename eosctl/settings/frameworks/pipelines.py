@@ -104,6 +104,8 @@ CONNECT_SARAMA: Final = Tool(
         "group.heartbeat_interval": "heartbeat.interval.ms",
     },
     words={"acks": {"true": "all", "false": "1"}},
+    # saramaConfigFromParsed leaves sarama's own.
+    defaults={Role.PRODUCER: {"max.in.flight.requests.per.connection": "5"}},
 )
 # An output that is idempotent, as it is by default, refuses to start with another acks than all.
 CONNECT_FRANZ: Final = Tool(
@@ -111,6 +113,7 @@ CONNECT_FRANZ: Final = Tool(
     Client.FRANZ_GO,
     names={
         "idempotent_write": "enable.idempotence",
+        "max_in_flight_requests": "max.in.flight.requests.per.connection",
         "transactional_id": "transactional.id",
         "transaction_isolation_level": "isolation.level",
         "session_timeout": "session.timeout.ms",

@@ -47,7 +47,9 @@ _MAX_OPEN: Final = re.compile(r"max[_-]?open[_-]?requests")
 _WITHOUT_TRANSACTIONS: Final = re.compile(r"[vV]?0[._](?:8|9|10)[._].*")
 """Versions of the protocol, next to a producer of sarama, that decide what it may do."""
 # No other library has one of these.
-_FRANZ: Final = frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"})
+_FRANZ: Final = frozenset(
+    {"fetchisolationlevel", "seedbrokers", "disableidempotentwrite", "maxproducerequestsinflightperbroker"}
+)
 
 LIBRARIES: Final[Mapping[Client, Library]] = {
     Client.KAFKAJS: Library(

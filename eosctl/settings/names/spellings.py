@@ -58,6 +58,7 @@ LIBRARY_NAMES: Final = {
     DISABLES: "enable.idempotence",
     "maxopenrequests": "max.in.flight.requests.per.connection",
     "maxinflightrequests": "max.in.flight.requests.per.connection",
+    "maxproducerequestsinflightperbroker": "max.in.flight.requests.per.connection",
     "transactionid": "transactional.id",
     "autocommit": "enable.auto.commit",
     "readuncommitted": "isolation.level",

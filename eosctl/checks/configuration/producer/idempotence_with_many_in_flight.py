@@ -13,11 +13,17 @@ from eosctl.checks.configuration.clients import (
 )
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import TABULATED, Client, Component, Role, Value
+from eosctl.model.deployment import TABULATED, Client, Component, Role, Value, ValueSource
 from eosctl.model.severity import Severity
 
 ALONE: Final = 1
-"""KafkaJS does not order its requests, and sarama refuses more: only one at a time keeps the sequence."""
+"""KafkaJS does not order its requests, and sarama and franz-go refuse more: only one at a time keeps the sequence."""
+_REFUSING: Final = (Client.SARAMA, Client.FRANZ_GO)
+_IMPACTS: Final = {
+    Client.SARAMA: "The producer does not start (ConfigurationError).",
+    Client.FRANZ_GO: "franz-go refuses both together: the producer does not start, or never connects.",
+    Client.KAFKAJS: "Batches can arrive out of order after a retry: the broker refuses them, or writes them twice.",
+}
 REFUSED: Final = dict.fromkeys(TABULATED, "The producer does not start (ConfigException).")
 
 
@@ -35,9 +41,10 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
 
     What it checks:
         max.in.flight.requests.per.connection above 5 in an idempotent Java producer, maxInFlightRequests above 1 in
-        an idempotent producer of KafkaJS, and Net.MaxOpenRequests above 1 in one of sarama, which does not start. From
-        4.0 on the Java producer always throws; before, it throws when idempotence was asked for, and switches it off
-        when it was only the default.
+        an idempotent producer of KafkaJS, and Net.MaxOpenRequests above 1 in one of sarama, which does not start, as
+        one of franz-go with another MaxProduceRequestsInflightPerBroker than 1. Redpanda Connect's output kafka cannot
+        be idempotent: it leaves sarama's Net.MaxOpenRequests at 5. From 4.0 on the Java producer always throws; before,
+        it throws when idempotence was asked for, and switches it off when it was only the default.
 
     Why it matters for exactly-once:
         A broker remembers the last five batches of a producer in a partition; it cannot distinguish a retry of an
@@ -52,10 +59,10 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    others = (p for p in case.deployment.of(Role.PRODUCER) if p.client not in (*TABULATED, Client.SARAMA))
+    others = (p for p in case.deployment.of(Role.PRODUCER) if p.client not in (*TABULATED, *_REFUSING))
     for producer in (*java_producers(case.deployment), *others):
         flying = producer.value("max.in.flight.requests.per.connection")
-        if producer.client in (Client.KAFKAJS, Client.SARAMA):
+        if producer.client in _IMPACTS:
             yield from _one_at_a_time(producer, flying)
             continue
         if not flying.is_given or flying.number is None or flying.number <= 5:
@@ -81,19 +88,22 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
 
 
 def _one_at_a_time(producer: Component, flying: Value) -> Iterator[Problem]:
-    if not flying.is_given or (flying.number or 0) <= ALONE or not demands_idempotence(producer):
+    asked = producer.value("enable.idempotence")
+    is_idempotent = demands_idempotence(producer) or (producer.client is Client.FRANZ_GO and asked.flag is True)
+    if flying.source is ValueSource.DEFAULT or (flying.number or 0) <= ALONE or not is_idempotent:
         return
-    is_refused = producer.client is Client.SARAMA
+    limit = f"an idempotent producer of {producer.client.value} may have {ALONE}."
+    if flying.is_given:
+        message, remedy = f"{flying.key} is {flying.number}; {limit}", f"Set {flying.key} to {ALONE}."
+    else:
+        message = f"{asked.key} is true, and the tool leaves Net.MaxOpenRequests at {flying.number}; {limit}"
+        remedy = "Write with an output that has another client, such as redpanda."
     yield problem(
         producer,
-        (flying,),
-        f"{flying.key} is {flying.number}; an idempotent producer of {producer.client.value} may have {ALONE}.",
-        severity=None if is_refused else Severity.WARNING,
-        impact=(
-            "The producer does not start (ConfigurationError)."
-            if is_refused
-            else "Batches can arrive out of order after a retry: the broker refuses them, or writes them twice."
-        ),
-        remedy=f"Set {flying.key} to {ALONE}.",
+        (flying,) if flying.is_given else (asked,),
+        message,
+        severity=None if producer.client in _REFUSING else Severity.WARNING,
+        impact=_IMPACTS[producer.client],
+        remedy=remedy,
         accepted=str(ALONE),
     )

@@ -9,11 +9,12 @@ from typing import Final
 from eosctl.checks.configuration.spelled import spelled
 from eosctl.checks.declaration import Problem
 from eosctl.findings.finding import Command
-from eosctl.model.deployment import TABULATED, Client, Component, Value, ValueSource
+from eosctl.model.deployment import TABULATED, Client, Component, Place, Value, ValueSource
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence, Resource
 
 INT_MAX: Final = 2_147_483_647
+_UNITS: Final = frozenset({"ms", "bytes"})
 
 
 def problem(
@@ -33,7 +34,8 @@ def problem(
 
     Args:
         component: What is configured wrongly.
-        values: The settings of the judged relation, the one to change first; its line is the finding's line.
+        values: The settings of the judged relation, the one to change first; its line is the finding's line. One that
+            is not written down stands where the component has a setting like it.
         message: What is wrong, with the numbers.
         remedy: What to do, with Kafka's names; the file's own keys take their place.
         impact: What happens otherwise.
@@ -43,7 +45,7 @@ def problem(
         accepted: The value that a repair gives the first setting, where it differs from the check's usual one.
         commands: Commands that help. `eosctl doctor DIR` shows them, `config lint` does not, so the remedy must do.
     """
-    place = next((value.place for value in values if value.place is not None), component.place)
+    place = _place_of(component, values)
     keys = tuple(dict.fromkeys(value.key for value in values))
     return Problem(
         resource=Resource("file", component.name),
@@ -68,6 +70,29 @@ def problem(
         ),
         files=tuple(dict.fromkeys((component.place.file, *(value.file for value in values)))),
     )
+
+
+def _place_of(component: Component, values: Sequence[Value]) -> Place:
+    """Return the line that a reader changes; what is not written stands next to a setting like it, not a neighbor's."""
+    written = [value.place for value in values if value.place is not None]
+    if not values or values[0].place is not None:
+        return written[0] if written else component.place
+    own = {value.place for value in component.given.values()}
+    if not own.isdisjoint(written) or (written and written[0].file != component.place.file):
+        return next((place for place in written if place in own), written[0])
+    known = {
+        value.place: len(_words_of(value.name) & _words_of(values[0].name))
+        for name, value in component.given.items()
+        if value.place is not None and value.place.file == component.place.file and name in component.defaults
+    }
+    likest = max(known.values(), default=0)
+    if likest or (written and known):
+        return min(place for place, like in known.items() if like == likest)
+    return written[0] if written else component.place
+
+
+def _words_of(name: str) -> set[str]:
+    return {*name.split(".")} - _UNITS
 
 
 def _in_words(text: str, values: Sequence[Value]) -> str:

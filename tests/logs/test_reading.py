@@ -327,6 +327,8 @@ def test_a_python_traceback_has_a_class() -> None:
             'Exception in thread "main" java.lang.IllegalArgumentException: requirement failed: listeners must differ',
             "SERVER_FATAL",
         ),
+        ("Consumer group session timed out (in join-state steady) after 45200 ms without", "SESSION_TIMED_OUT"),
+        ("on_assign: meters[0] meters[1]", "ASSIGNMENT_CHANGE"),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

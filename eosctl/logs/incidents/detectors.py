@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from eosctl.logs.incidents.joining.kills import find_forced_kills
 from eosctl.logs.incidents.members.empty_assignments import find_empty_assignments
 from eosctl.logs.incidents.members.endless_joins import find_endless_joins
-from eosctl.logs.incidents.members.evictions import find_evicted_members, find_silent_members
+from eosctl.logs.incidents.members.evictions import find_evicted_members
 from eosctl.logs.incidents.members.missed_rejoins import find_missed_rejoins
 from eosctl.logs.incidents.members.rebalance_loops import find_rebalance_loops
 from eosctl.logs.incidents.members.restless_members import find_restless_members
+from eosctl.logs.incidents.members.silent_members import find_silent_members
 from eosctl.logs.incidents.producers.fencing import find_fenced_producers
 from eosctl.logs.incidents.producers.lost_commits import find_lost_commits
 from eosctl.logs.incidents.producers.markers import find_refused_markers

@@ -1,7 +1,6 @@
 """Detect members that their group coordinator removed for missing heartbeats, and that were refused when they resumed.
 
 The coordinator's log has the removal, the client's the refusal, and the garbage collector's the pause between them.
-Without the coordinator's log, the client itself may report that its session expired.
 """
 
 from __future__ import annotations
@@ -14,19 +13,14 @@ from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.pauses import SLACK_MS, is_silent_in, long_pauses, pause_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
-from eosctl.model.event_names import EventField
+from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.text import duration_text, time_text
+from eosctl.text import duration_text
 
 _RESUMED_MS: Final = 600_000
 """Maximum time from a removal to the end of the pause that caused it."""
 _BURST_MS: Final = 30_000
-_SILENT: Final = re.compile(r"[Hh]eartbeat session expired|\bsession timed out\b")
-"""A client's words about a session in which no heartbeat was answered."""
-_PAUSE_MS: Final = 600_000
-_CONTINUES_MS: Final = 10_000
 _COMMIT: Final = "ommit"
 
 
@@ -44,61 +38,6 @@ def find_evicted_members(timeline: LogTimeline) -> Iterator[Incident]:
                 if burst and _is_of_client(timeline, first, burst) and not _polled_late(timeline, burst[0]):
                     yield _evicted(timeline, first, burst, _pauses_of(timeline, pauses, first, burst[0]))
                     break
-
-
-def find_silent_members(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield members that were refused after their own client had reported that their session expired."""
-    refusals = timeline.client_events("GROUP_FENCED", "COMMIT_FAILED")
-    for own in by_key((_client_of(timeline, one), one) for one in refusals).values():
-        for burst in episodes(own, _PAUSE_MS):
-            first = burst[0]
-            # Clients report the two in either order.
-            since_ms, until_ms = time_of(first) - _RESUMED_MS, time_of(first) + SLACK_MS
-            near = timeline.log_between(first, since_ms, until_ms, ("COORDINATOR_UNAVAILABLE", "GROUP_TROUBLE"))
-            silent = [one for one in near if _SILENT.search(one.message) and _is_of_member(one, first)]
-            if silent and not _polled_late(timeline, first) and not _is_removed(timeline, first):
-                yield _silent(timeline, silent, burst)
-
-
-def _client_of(timeline: LogTimeline, event: LogEvent) -> str:
-    return f"{timeline.log_of(event)}\0{event.fields.get('client_id') or event.fields.get('rdkafka_client', '')}"
-
-
-def _is_of_member(sign: LogEvent, refusal: LogEvent) -> bool:
-    """Return whether a record may be of the same client: one of them names none, or both name the same."""
-    names: tuple[EventField, ...] = ("client_id", "group", "rdkafka_client")
-    pairs = [(sign.fields.get(name), refusal.fields.get(name)) for name in names]
-    return all(mine == other for mine, other in pairs if mine and other)
-
-
-def _is_removed(timeline: LogTimeline, refusal: LogEvent) -> bool:
-    """Return whether a coordinator's log has the removal: another detector judges that."""
-    group = timeline.group_of(refusal)
-    removals = [one for one in timeline.server_events("MEMBER_EVICTED") if one.fields.get("group") == group]
-    return bool(within(removals, time_of(refusal) - _RESUMED_MS, time_of(refusal) + SLACK_MS))
-
-
-def _silent(timeline: LogTimeline, silent: Sequence[LogEvent], burst: Sequence[LogEvent]) -> Incident:
-    group, last = timeline.group_of(burst[0]), burst[-1]
-    committed = any(_COMMIT in one.message for one in burst)
-    done = timeline.log_between(last, time_of(burst[0]), timeline.log_end_ms(last), ("REBALANCE_DONE",))
-    rejoined = next((one for one in done if _is_of_member(one, last)), None)
-    outcome = " Its commits were refused, so its records since the last one are processed again." if committed else ""
-    is_out = rejoined is None and time_of(last) - time_of(silent[0]) >= _CONTINUES_MS
-    if is_out:
-        outcome += f" It was still refused at {time_text(time_of(last))}: it had not rejoined."
-    return incident(
-        "member_evicted",
-        "heartbeats-missed",
-        {"group": group, "application": last.application},
-        [*silent, *burst],
-        f"A member of {group or 'its group'} sent no heartbeat within its session timeout, as its client reports. The "
-        f"coordinator removed it from the group.{outcome}",
-        "Find what stopped the process or its network before that: a long call in the thread that sends heartbeats, "
-        "its garbage collector's log, a stopped container, CPU throttling."
-        + (" Restart the program: it does not rejoin by itself." if is_out else ""),
-        confidence=0.8,
-    )
 
 
 def _is_for_silence(event: LogEvent) -> bool:

@@ -11,8 +11,11 @@ from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import absorb, effect, with_parts
 from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import is_thrown_below, time_of
+from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.text import time_text
 
@@ -30,15 +33,43 @@ _WAITING: Final[Mapping[str, frozenset[str]]] = {
     "__transaction_state": kinds_with("needs_transaction_coordinator"),
 }
 """Kinds of faults of clients that need the coordinator, by the topic that the coordinator needs."""
+LISTED: Final = 40
+"""Maximum number of names of one kind in a subject."""
+_OWNERS: Final[Mapping[str, tuple[EventField, str, str]]] = {
+    "__consumer_offsets": ("group", "group", "group"),
+    "__transaction_state": ("transactional_id", "transactional.id", "transactional id"),
+}
+"""What a coordinator serves, by its topic: the field of records, the name in subjects, and the noun."""
 
 
 def join_missing_topics(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; clients that wait for a coordinator are a part of the missing topic of its log."""
     missing = [one for one in incidents if one.kind == _NOT_CREATED and one.subject.get("topic") in _WAITING]
-    return absorb(
+    whole = absorb(
         incidents,
         lambda one: next((cause for cause in missing if _waits_for(timeline, one, cause)), None),
         lambda cause, waiting: _with_clients(timeline, cause, waiting),
+    )
+    for one in whole:
+        is_missing = one.kind == _NOT_CREATED and one.subject.get("topic") in _WAITING
+        yield _with_refused(timeline, one) if is_missing else one
+
+
+def _with_refused(timeline: LogTimeline, cause: Incident) -> Incident:
+    """Return a missing topic with the groups or ids whose clients were answered that they have no coordinator."""
+    field, name, noun = _OWNERS[str(cause.subject["topic"])]
+    answers = within(
+        timeline.client_events("COORDINATOR_UNAVAILABLE"), cause.t_start_ms - BEFORE_MS, cause.t_end_ms + LATE_MS
+    )
+    named = {owner: event for event in reversed(answers) if (owner := event.fields.get(field))}
+    owners = tuple(sorted(named))[:LISTED]
+    if not owners or cause.subject.get(name) or cause.subject.get(f"{name}s"):
+        return cause
+    subject = {name: owners[0]} if len(owners) == 1 else {f"{name}s": owners}
+    return cause._replace(
+        subject={**cause.subject, **subject},
+        evidence=joined_evidence(cause.evidence, evidence_of(named.values())),
+        explanation=f"{cause.explanation} Clients of {noun} {', '.join(owners[:3])} get no coordinator.",
     )
 
 

@@ -21,7 +21,7 @@ from eosctl.logs.incidents.timeline.work import WORK, is_work
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.text import time_text
+from eosctl.text import duration_text, time_text
 
 GAP_MS: Final = 900_000
 """The longest pause within an incident."""
@@ -45,6 +45,8 @@ _IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
 """Records after which partitions have enough in-sync replicas again."""
 _OF_PRODUCERS: Final = kinds_with("of_producer")
 _STUCK: Final = "out_of_order_sequence"
+_NOT_CREATED: Final = "internal_topic_not_created"
+"""It is over once a coordinator serves a group or a producer, even if nothing counts as work."""
 _UNEXPLAINED: Final = "unexplained"
 _DIGITS: Final = re.compile(r"\d+")
 _IDENTITIES: Final = (
@@ -113,6 +115,8 @@ def _gap_ms(before: Sequence[Incident], one: Incident) -> float:
 
 def _successes_in(timeline: LogTimeline, one: Incident, event: LogEvent, start_ms: float, end_ms: float) -> bool:
     """Return whether the program of an event logged in a period that what failed works again."""
+    if one.kind == _NOT_CREATED:
+        return bool(timeline.log_between(event, start_ms, end_ms, SUCCESSES))
     if one.kind in _LOOPS or (one.kind in _UNTIL_CHANGED and end_ms - start_ms > GAP_MS):
         works = any(map(is_work, timeline.log_between(event, start_ms, end_ms, WORK)))
         # A producer that gets its id lacks none of the permissions for it, but may lack that for a topic.
@@ -164,7 +168,9 @@ def _union(parts: Sequence[Incident], logs_successes: bool) -> Incident:
     share = max(1, MAX_EVIDENCE_COUNT // len(parts))
     end_ms = max(one.t_end_ms for one in parts)
     without = ", and no success is logged in between" if logs_successes else ""
-    again = f" The fault returned until {time_text(end_ms)}{without}."
+    lasted_ms = end_ms - start_of(parts)
+    lasted = f" It lasted for {duration_text(lasted_ms)}." if lasted_ms > GAP_MS else ""
+    again = f" The fault returned until {time_text(end_ms)}{without}.{lasted}"
     return head._replace(
         severity=worst_of(parts),
         subject={name: value for one in (*parts, head) for name, value in one.subject.items() if value},

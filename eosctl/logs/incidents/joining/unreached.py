@@ -46,10 +46,13 @@ _GIVEN_UP: Final = frozenset({"client_gave_up", "send_repeated", "consumer_ended
 _REASONS: Final[Mapping[str, re.Pattern[str]]] = {
     "producer_error": re.compile(r"(?i:timed[_ ]?out)"),
     "consumer_ended": re.compile(
-        r"\bCrash: \w{0,60}(?:NumberOfRetriesExceeded|Connection\w{0,20}Error|RequestTimeout)"
+        r"(?:NumberOfRetriesExceeded|Connection\w{0,20}Error|RequestTimeout|CoordinatorNot(?:Found|Available)|NodeNotReady"
+        r"|NoBrokersAvailable|[Bb]roker connections are down|out of available brokers)"
     ),
 }
 """Words in the records of kinds that have any reason, where that is a connection."""
+_NO_COORDINATOR: Final = re.compile(r"CoordinatorNotFound")
+"""The error of a client that found no coordinator: connections may be the reason, and it is not retried."""
 _LAST_LASTS: Final = kinds_with("last_lasts")
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
@@ -132,7 +135,10 @@ def _has_last_reason(timeline: LogTimeline, one: Incident) -> bool:
     if one.kind not in _LAST_LASTS:
         return False
     own = [event for event in timeline.evidence(one) if event.fields.get("thrown")]
-    return bool(own) and not _REASONS[one.kind].search(max(own, key=time_of).message)
+    if not own:
+        return False
+    last = max(own, key=time_of).message
+    return _NO_COORDINATOR.search(last) is not None or not _REASONS[one.kind].search(last)
 
 
 def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:

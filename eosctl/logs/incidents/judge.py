@@ -55,6 +55,7 @@ from eosctl.logs.incidents.naming.program_subjects import name_programs
 from eosctl.logs.incidents.naming.reasons import quote_reasons
 from eosctl.logs.incidents.naming.received_lengths import name_received_lengths
 from eosctl.logs.incidents.naming.refusal_reasons import name_refusals
+from eosctl.logs.incidents.naming.refused_offsets import name_refused_offsets
 from eosctl.logs.incidents.naming.start_faults import name_start_faults
 from eosctl.logs.incidents.naming.subjects import complete_subjects
 from eosctl.logs.incidents.remaining.cataloged import find_cataloged
@@ -109,6 +110,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     name_old_clients,
     name_received_lengths,
     name_failed_transactions,
+    name_refused_offsets,
     read_outcomes,
     name_cycles,
     join_returns,

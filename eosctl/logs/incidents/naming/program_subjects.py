@@ -39,6 +39,8 @@ _JOB: Final = re.compile(r"\bJob (?P<name>[^\n]{1,200}?) \([\da-f]{32}\) switche
 _OWNERS: Final = ("broker", "brokers", "controller", "host", "pod", "server", "process")
 """The names in a subject of the machine or node that has a fault."""
 _SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})
+_A_SERVER: Final = "A Kafka server "
+"""The beginning of the sentence about a server that no record names."""
 _LOGSTASH: Final = "logstash."
 
 
@@ -46,7 +48,7 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
     """Yield incidents; an application that is only the name of a file becomes the program that all evidence names."""
     layouts = {source.file: source.layout.split("+") for source in timeline.sources}
     for one in incidents:
-        one = _with_host(timeline, _with_component(timeline, one))
+        one = _with_host(timeline, _with_component(timeline, _with_server(timeline, one)))
         name = one.subject.get("application", "")
         events = timeline.evidence(one) if isinstance(name, str) and name else ()
         if not events or not all(_is_of_file(event, str(name)) for event in events):
@@ -65,6 +67,19 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             yield _of_component(one, file, component)
         else:
             yield one
+
+
+def _with_server(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return an incident without a subject with the container, pod, or unit of the only server that reported it."""
+    events = [] if one.subject else timeline.evidence(one)
+    own = [event for event in events if event.application in timeline.servers()]
+    server = _all_equal([event.application for event in own])
+    if not server or any(is_named_after_file(Path(event.file.replace("\\", "/")), server) for event in own):
+        return one
+    text = one.explanation
+    if text.startswith(_A_SERVER):
+        text = f"The Kafka server {server} {text.removeprefix(_A_SERVER)}"
+    return one._replace(subject={"application": server}, explanation=text)
 
 
 def _with_component(timeline: LogTimeline, one: Incident) -> Incident:

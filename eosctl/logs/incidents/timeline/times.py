@@ -29,19 +29,28 @@ def is_thrown_below(event: LogEvent) -> bool:
 
 
 def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events with a time; one without it gets that of the nearest in its file. Files without any are left out."""
+    """Yield events with a time; one without it gets that of the nearest in its file. Files without any are left out.
+
+    The end of a container, which Compose reports without a time, gets that of the container's last record before it.
+    """
     # Pasted text without any timestamp gets the time at which it was saved.
     starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
     for file, part in grouped(events, attrgetter("file")).items():
         ordered = sorted(part, key=attrgetter("offset"))
         known = [event for event in ordered if event.time_ms is not None]
+        last_of: dict[str, LogEvent] = {}
         for event in ordered:
-            place = bisect_left(known, event.line, key=attrgetter("line")) if event.time_ms is None else 0
-            near = ((abs(one.line - event.line), time_of(one)) for one in known[max(place - 1, 0) : place + 1])
+            if event.time_ms is not None:
+                last_of[event.application] = event
+                yield event
+                continue
+            place = bisect_left(known, event.line, key=attrgetter("line"))
+            own = last_of.get(event.fields.get("container", ""))
+            around = known[max(place - 1, 0) : place + 1] if own is None else [own]
+            near = ((abs(one.line - event.line), time_of(one)) for one in around)
             _, time_ms = min(near, default=(0, starts.get(file)))
-            if event.time_ms is not None or time_ms is not None:
-                is_dated = event.time_ms is not None
-                yield event if is_dated else demoted(event, known)._replace(time_ms=time_ms, time_assumed=True)
+            if time_ms is not None:
+                yield demoted(event, known)._replace(time_ms=time_ms, time_assumed=True)
 
 
 def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:

@@ -187,7 +187,11 @@ LAYOUTS: Final = (
         rf"\[(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}{_ZONE})\] \[(?P<level>{_LEVEL})\] \[(?P<logger>[\w.-]+)(?::\d+)?\] "
         rf"{_REST}",
     ),
-    Layout("dotnet", r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\](?P<message>\r?$)"),
+    Layout(
+        "dotnet",
+        rf"(?:(?P<time>{_ANY_DATE}|{_CLOCK}) ?)?(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\]"
+        rf" ?{_REST}",
+    ),
     Layout(
         # The scripts in the images of Bitnami.
         "bitnami",

@@ -110,6 +110,12 @@ def test_dotnet_console_records_have_a_message_on_line_two(tmp_path: Path) -> No
     assert (event.level, event.logger, event.message, event.line) == ("ERROR", "Relay.Worker", "it broke", 3)
 
 
+def test_dotnet_console_records_have_a_single_line(tmp_path: Path) -> None:
+    text = "2026-11-21 09:31:22.658 info: Relay.Worker[0] fine\n2026-11-21 09:31:22.658 fail: Relay[17] it broke\n"
+    (event,) = scan(tmp_path, text)
+    assert (event.level, event.logger, event.message, event.time_ms) == ("ERROR", "Relay", "it broke", AT_MS)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -217,7 +217,7 @@ class HeaderReader:
             level = _KLOG_LEVELS[level]
         elif layout.name == "jul":
             level, message, text = _take_jul(text)
-        elif layout.name in ("dotnet", "dated-above"):
+        elif layout.name in ("dotnet", "dated-above") and not message.strip():
             message, _, text = text.lstrip().partition("\n")
         level = level_of(level)
         application = groups.get("application", "").strip()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
@@ -30,6 +32,11 @@ _FENCED: Final = frozenset(
     }
 )
 _COMMIT: Final = "ommit"
+_LOOP_ENDED: Final = re.compile(
+    r"(?i:\b(?:loop|consumer|consuming|poller|worker)\b[^\n]{0,40}\b(?:ended|stopped|exited|idle|shut ?down)\b)"
+)
+"""A program's words for the end of the loop in which it polls."""
+_JOINED: Final = ("ASSIGNMENT_CHANGE", "CLIENT_START", "REBALANCE_DONE")
 _TRANSACTION_FAILED: Final = "Current transaction failed in state "
 """librdkafka's words about an error after which a transaction can only be aborted."""
 
@@ -119,6 +126,7 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
     lost = " and left the group" + ("; its offsets were refused." if is_refused else ".")
     noticed = timeline.log_between(timed_out, start, end + RESTART_WITHIN_MS, ("GROUP_FENCED",))
     failed = [] if streams else [event for event in noticed if _TRANSACTION_FAILED in event.message][:1]
+    ended = _loop_end(timeline, timed_out)
     member = timed_out.fields.get("rdkafka_client", "")
     who = member if member and not group else f"A member of {group or 'its group'}"
     return incident(
@@ -136,16 +144,27 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
             *(event for event in around if event.category != "REBALANCE_TRIGGER"),
             *late,
             *failed,
+            *ended,
         ],
         f"{who} did not poll within max.poll.interval.ms"
         + (f" ({allowed})" if allowed else "")
         + (", left the group, and lost its tasks." if streams else lost)
         + "".join(
             f" The open transaction of {_producer_of(event)} failed with that and must be aborted." for event in failed
-        ),
+        )
+        + (" Its program then ended the loop that polls: it reads nothing until it is started again." * len(ended)),
         "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
         confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )
+
+
+def _loop_end(timeline: LogTimeline, timed_out: LogEvent) -> Sequence[LogEvent]:
+    """Return the record with which a program ended its loop after a late poll; none if it joined its group again."""
+    start_ms = time_of(timed_out)
+    stops = timeline.log_between(timed_out, start_ms, start_ms + RESTART_WITHIN_MS, ("APPLICATION_STOP",))
+    ended = [event for event in stops if _LOOP_ENDED.search(event.message) and event.line > timed_out.line][:1]
+    joined = timeline.log_between(timed_out, start_ms, inf, _JOINED) if ended else ()
+    return [] if any(event.line > timed_out.line or time_of(event) > start_ms for event in joined) else ended
 
 
 def _producer_of(event: LogEvent) -> str:

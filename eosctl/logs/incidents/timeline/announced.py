@@ -55,6 +55,10 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
         re.compile(r"\b[Cc]onsumer group [\"'`](?P<name>[\w.-]{1,255})[\"'`]"),
         re.compile(r"[\"'`](?P<name>[\w.-]{1,255})[\"'`] consumer group\b"),
         re.compile(
+            r"\b[Ss]ubscrib(?:ed|ing) to \S{1,300} (?:as|in|with) (?:consumer )?group "
+            r"(?P<name>[\w.-]{0,254}\w)(?=[\s,;)]|$)"
+        ),
+        re.compile(
             r"\b(?:[Cc]onsumer|[Jj]oin(?:ed|ing)) group (?P<name>(?=\w*[-_.\d])[\w.-]{1,254}\w)(?=[\s,;:)]|$)"
             # MirrorMaker asks a cluster for the offsets of the groups of others.
             r"(?! on cluster\b)"

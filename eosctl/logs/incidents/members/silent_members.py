@@ -167,8 +167,8 @@ def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
         return (
             "heartbeats-missed",
             (
-                f"{who} sent no heartbeat within its session timeout, as its client reports. The coordinator removed it "
-                "from the group."
+                f"{who} sent no heartbeat within its session timeout, as its client reports. The coordinator removed "
+                "it from the group."
             ),
             (
                 "Find what stopped the process or its network before that: a long call in the thread that sends "
@@ -187,9 +187,9 @@ def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
             "rebalance-beyond-session-timeout",
             f"{timed_out}, and the last answer was that the group rebalances. The coordinator did answer.",
             (
-                "Find which member held the rebalance up: one that works on its records for long joins late. Shorten the "
-                "work between two polls, or raise session.timeout.ms above the longest rebalance. Use a recent release of "
-                "librdkafka."
+                "Find which member held the rebalance up: one that works on its records for long joins late. Shorten "
+                "the work between two polls, or raise session.timeout.ms above the longest rebalance. Use a recent "
+                "release of librdkafka."
             ),
         )
     if _OF_NETWORK.search(answer):
@@ -197,8 +197,8 @@ def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
             "coordinator-not-reached",
             f'{timed_out}; its last error was "{answer}".',
             (
-                "Check that the coordinator runs and that the client reaches it. Then compare session.timeout.ms with the "
-                "longest interruption."
+                "Check that the coordinator runs and that the client reaches it. Then compare session.timeout.ms with "
+                "the longest interruption."
             ),
         )
     return (

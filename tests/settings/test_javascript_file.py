@@ -41,7 +41,7 @@ def test_objects_stand_under_their_names_and_calls() -> None:
     assert read["producer.transactionalId"] == "tickets-${HOSTNAME}"
     assert read["producer.transactionTimeout"] == "60000"
     assert (read["consumer.groupId"], read["consumer.readUncommitted"]) == ("tickets", "false")
-    assert (read["run.autoCommit"], read["send.acks"]) == ("false", "${- 1}")
+    assert (read["run.autoCommit"], read["send.acks"]) == ("false", "-1")
 
 
 @pytest.mark.parametrize(

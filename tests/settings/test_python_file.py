@@ -57,6 +57,7 @@ def test_mappings_are_read_with_what_they_take_in() -> None:
     ("text", "key", "value"),
     [
         ('A = {"acks": None}', "A.acks", None),
+        ('A = {"acks": -1}', "A.acks", "-1"),
         ('A = {"acks": 1}\nB = A | {"linger.ms": 5}', "B.linger.ms", "5"),
         ('A = {"acks": "a" + "ll"}', "A.acks", "all"),
         ('A: dict = {"acks": config("ACKS", default="1")}', "A.acks", "${ACKS}"),

@@ -54,3 +54,10 @@ def test_a_template_that_is_not_there_is_a_reference(tmp_path: Path, own_home: P
     linted = eosctl("config", "lint", tmp_path)
     assert "main.tf" in linted.out
     assert "Traceback" not in linted.out + linted.err
+
+
+def test_directives_in_a_chart_are_passed_over(tmp_path: Path, own_home: Path) -> None:
+    text = "env:\n  %{ for key, value in names }\n  ${key}: ${value}\n  %{ endfor }\n  %{ if x ~}A: b%{ endif }\n"
+    (tmp_path / "values.yaml.tpl").write_text(f"{text}  KAFKA_ACKS: '1'\n  KAFKA_TRANSACTIONAL_ID: pay-1\n")
+    linted = eosctl("config", "lint", tmp_path)
+    assert (linted.code, "values.yaml.tpl:6" in linted.out) == (3, True)

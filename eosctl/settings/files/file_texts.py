@@ -79,6 +79,8 @@ _NAMED_LIKE_KAFKA: Final = re.compile(
     r"|(?:^|[._-])app[._-]"
 )
 _SCHEMA: Final = re.compile(r""""\$schema"\s*:\s*"[^"]*json-schema""")
+DIRECTIVE: Final = re.compile(r"%\{~?[ \t]*(?:if|else|endif|for|endfor)\b[^}\n]*\}")
+"""What Terraform's ``templatefile`` decides on and repeats."""
 _HEAD: Final = 4_000
 _MOST_DESCRIPTIONS: Final = 30
 """More texts for people than a configuration has: a description of a program's options has more."""
@@ -163,8 +165,8 @@ def _is_named_like_kafka(name: str) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Return whether a file is one that Helm, Jinja, or ERB make a configuration of first."""
-    return "{{" in text or "{%" in text or "<%" in text
+    """Return whether a file is one that Helm, Jinja, ERB, or Terraform make a configuration of first."""
+    return "{{" in text or "{%" in text or "<%" in text or ("%{" in text and DIRECTIVE.search(text) is not None)
 
 
 def mentions_kafka(name: str, text: str) -> bool:

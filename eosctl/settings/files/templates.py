@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Value
 from eosctl.settings.files.documents import parse_documents
-from eosctl.settings.files.file_texts import read_text
+from eosctl.settings.files.file_texts import DIRECTIVE, read_text
 from eosctl.settings.formats.tree import Branch, Leaf, flatten
 
 _WORDS: Final = "if|else|end|range|with|define|template|include|toYaml|tpl|block"
@@ -47,7 +47,7 @@ def without_templates(text: str, values: Mapping[str, Leaf] | None = None) -> st
     >>> without_templates("a: {{ .Values.a }}\\n{{- if .Values.b }}\\nb: x-{{ .Release.Name }}", {"a": Leaf("3", 1)})
     "a: 3\\n\\nb: 'x-{{ .Release.Name }}'"
     """
-    plain = _CONTROL.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
+    plain = _CONTROL.sub(lambda match: re.sub(r"[^\n]", "", match[0]), DIRECTIVE.sub("", text))
     plain = _OPENED.sub(r"\g<indent>\g<key>", plain)
     if values:
         plain = _VALUE.sub(lambda match: own.text or match[0] if (own := values.get(match[1])) else match[0], plain)

@@ -141,6 +141,8 @@ class _Reader:
             return self._names[tokens[0].text]
         if len(tokens) == 1 and tokens[0].text in ("null", "undefined"):
             return Leaf(None, line)
+        if len(tokens) == 2 and tokens[0].text == "-" and tokens[1].kind == "number":
+            return Leaf(f"-{_plain(tokens[1])}", line)
         if len(tokens) == 1 and (tokens[0].kind != "name" or tokens[0].text in ("true", "false")):
             return Leaf(_plain(tokens[0]), line)
         if tokens and all(one.text == "*" if odd % 2 else one.kind == "number" for odd, one in enumerate(tokens)):

@@ -57,13 +57,9 @@ class _Module:
         self._left -= 1
         if self._left < 0:
             return _outside(value)
+        if (plain := _constant(value)) is not None:
+            return plain
         match value:
-            case ast.Constant(value=None):
-                return Leaf(None, line)
-            case ast.Constant(value=bool() as flag):
-                return Leaf(str(flag).lower(), line)
-            case ast.Constant(value=str() | int() | float() as plain):
-                return Leaf(str(plain), line)
             case ast.Dict():
                 return self._mapping(value)
             case ast.List(elts=members) | ast.Tuple(elts=members):
@@ -131,6 +127,20 @@ def parse_python(text: str) -> tuple[Branch, ...]:
     except (SyntaxError, ValueError, MemoryError):
         return ()  # Python 2, or a template of a module
     return (Branch(tuple(_Module().entries(module.body)), 1),)
+
+
+def _constant(value: ast.expr) -> Leaf | None:
+    match value:
+        case ast.Constant(value=None):
+            return Leaf(None, value.lineno)
+        case ast.Constant(value=bool() as flag):
+            return Leaf(str(flag).lower(), value.lineno)
+        case ast.Constant(value=str() | int() | float() as plain):
+            return Leaf(str(plain), value.lineno)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return Leaf(str(-number), value.lineno)
+        case _:
+            return None
 
 
 def _name_of(target: ast.expr | None) -> str:

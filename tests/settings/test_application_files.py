@@ -45,6 +45,22 @@ def test_a_file_belongs_to_the_workload_of_its_project(client: str, manifest: st
     assert processes({client: CLIENT, manifest: pod("rides")}) == ["3"]
 
 
+DOTNET = '{"Kafka": {"Producer": {"TransactionalId": "rides", "EnableIdempotence": true}}}'
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "expected"),
+    [
+        ("Worker/appsettings.json", "rides", ["3"]),
+        ("src/Rides.Worker/appsettings.json", "rides", ["3"]),
+        ("Worker/appsettings.json", "rides-frontend", [None]),
+        ("Worker/appsettings.json", "trips", [None]),
+    ],
+)
+def test_a_workload_of_exactly_its_name_runs_it(file: str, name: str, expected: list[str | None]) -> None:
+    assert processes({file: DOTNET, "kubernetes/prod/app.yaml": pod(name)}) == expected
+
+
 def test_a_file_of_another_project_has_no_count() -> None:
     assert processes({"a/producer.properties": CLIENT, "b/app.yaml": pod("rides")}) == [None]
 

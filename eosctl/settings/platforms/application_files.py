@@ -33,7 +33,10 @@ _FOLDERS: Final = frozenset(
 )
 """Folders that a project has its files in: what stands above them is the project."""
 _OF_MANY: Final = frozenset(
-    {"charts", "helm", "overlays", "environments", "envs", "deploy", "k8s", "roles", "group_vars"}
+    {
+        *("charts", "helm", "overlays", "environments", "envs", "deploy", "k8s", "kubernetes", "manifests", "roles"),
+        "group_vars",
+    }
 )
 """Folders that have one folder for each chart or environment."""
 _NAMES: Final = ("spring.application.name", "quarkus.application.name", "micronaut.application.name")
@@ -62,7 +65,9 @@ def with_processes(sources: Iterable[Source], workloads: Sequence[Workload]) -> 
         for workload in started:
             for root in _roots(workload):
                 by_root.setdefault(root, []).append(workload)
-    found = {id(one): own for one in alone if (own := _own(one, alone, by_root)) is not None}
+    found = {
+        id(one): own for one in alone if (own := _own(one, alone, by_root) or _called_so(one, started)) is not None
+    }
     return [_started(one, found[id(one)]) if id(one) in found else one for one in given]
 
 
@@ -98,12 +103,25 @@ def _own(source: Source, others: Iterable[Source], by_root: dict[str, list[Workl
     return near[0] if is_only and not any(_agrees(one, near[0]) for one in same) else None
 
 
+def _called_so(source: Source, started: Iterable[Workload]) -> Workload | None:
+    """Return the only workload of a project around the application's that is called exactly like it, or its image is.
+
+    .NET and Go have the application's file in a folder of any name, and the manifests next to that.
+    """
+    ids = set(map(words_of, _names_of(source))) - {frozenset()}
+    project = project_of(source.place.file)
+    near = [
+        one for one in started if any(root in ("", project) or project.startswith(f"{root}/") for root in _roots(one))
+    ]
+    named = [one for one in near if not ids.isdisjoint(map(words_of, (_plain(one.name), *map(_base, one.images))))]
+    return named[0] if len(named) == 1 else None
+
+
 def _agrees(source: Source, workload: Workload) -> bool:
     """Return whether an application's name, or an id of it, is that of a workload or its image."""
-    declared = [value.text for name in _NAMES if (value := source.values.get(name))]
-    names = declared or [value.text for name in _OTHER_NAMES if (value := source.values.get(name))]
+    names = _names_of(source)
     own = [words_of(name) for name in (_plain(workload.name), *map(_base, workload.images))]
-    ids = filter(None, map(words_of, filter(None, names)))
+    ids = filter(None, map(words_of, names))
     return any(one <= other or other <= one for one in ids for other in own if other)
 
 
@@ -111,6 +129,12 @@ def _agrees(source: Source, workload: Workload) -> bool:
 def words_of(name: str) -> frozenset[str]:
     """Return the words of a name that are not those of any program: ``{"pay"}`` of ``pay-service``."""
     return frozenset(re.split(r"[^a-z0-9]+", name.lower())) - _GENERIC
+
+
+def _names_of(source: Source) -> list[str]:
+    """Return what an application calls itself, else its ids."""
+    declared = [value.text for name in _NAMES if (value := source.values.get(name))]
+    return list(filter(None, declared or [value.text for name in _OTHER_NAMES if (value := source.values.get(name))]))
 
 
 def _plain(name: str) -> str:

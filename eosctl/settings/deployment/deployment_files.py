@@ -17,14 +17,16 @@ from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, 
 from eosctl.model.redaction import redact_text
 from eosctl.settings.deployment.detection import sources_of
 from eosctl.settings.deployment.plain_resources import has_no_place, has_no_setting
-from eosctl.settings.files.documents import format_of, is_piece_of_json, parse_documents, starts_programs
+from eosctl.settings.deployment.whole_documents import documents_of
+from eosctl.settings.files.chart_releases import Given, charts_given
+from eosctl.settings.files.documents import format_of, is_piece_of_json, starts_programs
 from eosctl.settings.files.environments import of_environment, over_base, with_environments, with_profiles
 from eosctl.settings.files.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.files.files_read import MARK, FilesRead
-from eosctl.settings.files.hocon_includes import included_by_others, with_includes
+from eosctl.settings.files.hocon_includes import included_by_others
 from eosctl.settings.files.includes import includes_missing
 from eosctl.settings.files.left_out import left_out
-from eosctl.settings.files.template_files import filled_by_terraform, has_template_files, with_template_files
+from eosctl.settings.files.template_files import filled_by_terraform
 from eosctl.settings.files.templates import (
     Filling,
     at_variables,
@@ -33,23 +35,16 @@ from eosctl.settings.files.templates import (
     places_of_values,
     without_templates,
 )
-from eosctl.settings.formats.cloud_formation import evaluated, uses_functions
 from eosctl.settings.formats.jinja_branches import Condition
-from eosctl.settings.formats.node_config import names_variables, with_variables_named
-from eosctl.settings.formats.tree import Branch, Node
+from eosctl.settings.formats.tree import Node
 from eosctl.settings.frameworks.resolution import UNKNOWN, resolve
-from eosctl.settings.names.client_libraries import has_options_apart, with_options_joined
 from eosctl.settings.platforms.ansible import Variant, counted_by_hosts, variants_of
 from eosctl.settings.platforms.ansible_parts import serves_templates
 from eosctl.settings.platforms.application_files import with_processes
 from eosctl.settings.platforms.broker_overrides import with_overridden
-from eosctl.settings.platforms.chart_parameters import has_chart_parameters, with_chart_parameters
-from eosctl.settings.platforms.compose_bases import bases_elsewhere, with_bases
-from eosctl.settings.platforms.compose_variables import interpolated, with_env_files, with_services
+from eosctl.settings.platforms.compose_bases import bases_elsewhere
 from eosctl.settings.platforms.kustomizations import Builds, Resource, build
-from eosctl.settings.platforms.kustomize_generators import merges_generated, with_generated
 from eosctl.settings.platforms.mounted_secrets import with_secrets
-from eosctl.settings.platforms.openshift_templates import objects_of
 from eosctl.settings.platforms.referred_values import (
     config_map_values,
     with_config_maps,
@@ -58,14 +53,13 @@ from eosctl.settings.platforms.referred_values import (
 )
 from eosctl.settings.platforms.shared_environments import with_shared_environments
 from eosctl.settings.platforms.spring_environments import with_spring_environments
-from eosctl.settings.platforms.terraform_variables import environments_of, refers_to_variables, with_variables
+from eosctl.settings.platforms.terraform_variables import environments_of
 from eosctl.settings.platforms.variables_over_files import over_files
 from eosctl.settings.platforms.workload import Workload
 from eosctl.settings.platforms.workloads import generated_by, unseen_by, with_instances, workloads_of
 from eosctl.settings.programs.unread_lines import lines_not_read, names_setting
 from eosctl.settings.releases.manifests import Libraries
 from eosctl.settings.releases.named_releases import release_in, release_in_text, with_releases_of_projects
-from eosctl.settings.values.own_references import has_own_references, with_own_references
 from eosctl.settings.values.sources import Releases, Source
 
 _VARIATIONS: Final = 12
@@ -121,7 +115,7 @@ def read_deployment(
     included, marked = list[Unseen](), list[str]()
     files, libraries = list(files_of(paths)), Libraries(paths)
     names = frozenset(posixpath.normpath(str(path)) for path in files)
-    builds = _built(files, texts or {})
+    builds, charts = _built(files, texts or {}), charts_given(files, texts or {})
     in_overlays, named = builds.files | builds.patches | builds.replaced, frozenset(paths)
     parts = included_by_others(files, texts or {}) | filled_by_terraform(files, texts or {})
     in_overlays |= parts - {posixpath.normpath(str(path)) for path in named}
@@ -137,13 +131,13 @@ def read_deployment(
             elif role is None and is_of_others(file, text):
                 one = _NOTHING
             else:
-                one = _read_any(file, text, role, is_named=path in named)
+                one = _read_any(file, text, role, charts, is_named=path in named)
         except ConfigFileError as error:
             if path in named or holds_kafka(path):
                 unreadable.append(Unreadable(redact_text(file), error))
             continue
         unlike += [
-            (len(found), condition, _read_any(file, text, role, is_named=False, without=condition.text))
+            (len(found), condition, _read_any(file, text, role, charts, is_named=False, without=condition.text))
             for condition in list(one.conditions.values())[: _VARIATIONS - len(unlike)]
         ]
         is_about = bool(one.sources) or mentions_kafka(file, text)
@@ -202,7 +196,7 @@ def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:
     def documents(file: str) -> tuple[Node, ...]:
         path = paths[file]
         try:
-            return _documents(str(path), texts[str(path)] if str(path) in texts else read_text(path))
+            return documents_of(str(path), texts[str(path)] if str(path) in texts else read_text(path))
         except ConfigFileError:
             return ()  # reported where the file itself is read
 
@@ -221,7 +215,15 @@ def _of_overlay(overlay: str, resources: Iterable[Resource]) -> _File:
     return _File([replace(one, described_by=one.described_by or overlay) for one in sources], workloads, {})
 
 
-def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, without: str = "") -> _File:
+def _read_any(
+    file: str,
+    text: str,
+    role: Role | None,
+    charts: Mapping[str, tuple[Given, ...]],
+    *,
+    is_named: bool,
+    without: str = "",
+) -> _File:
     """Read a file; one that does not follow its format is an error unless it is a template.
 
     In a folder, and for programs, it is an error only where it is about Kafka. ``without`` is a condition of a template
@@ -231,7 +233,7 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         variants = variants_of(file, text, without)
         if variants:
             return _of_variants([(one, _read(file, one.text, role)) for one in variants])
-        fillings = fillings_of(file, text) if is_template(text) else []
+        fillings = fillings_of(file, text, charts) if is_template(text) else []
         is_of_chart = any(one.values for one in fillings)
         return _of_chart(file, text, fillings, role) if is_of_chart else _read(file, text, role)
     except ConfigFileError:
@@ -242,22 +244,29 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         if is_about and not is_template(text):
             raise
     try:
-        return _of_chart(file, text, fillings_of(file, text), role) if is_template(text) else _NOTHING
+        return _of_chart(file, text, fillings_of(file, text, charts), role) if is_template(text) else _NOTHING
     except ConfigFileError:
         return _NOTHING
 
 
-def _of_chart(file: str, text: str, fillings: Iterable[Filling], role: Role | None) -> _File:
-    """Return what a template configures with the values of its chart, each at its line in the file of values."""
+def _of_chart(file: str, text: str, fillings: Sequence[Filling], role: Role | None) -> _File:
+    """Return what a template configures with the values of its chart, each at its line in the file of values.
+
+    Each environment has a number of processes of its own, unless a scaler in another template decides it.
+    """
     parts = list[_File]()
+    is_counted = len(fillings) > 1 and "autoscaling" not in text.lower()
     for values, environment in fillings:
         read, places = _read(file, without_templates(text, values), role), places_of_values(text, values)
         found = [replace(one, values=at_variables(one.values, places)) for one in read.sources]
+        found = with_instances(found, read.workloads) if is_counted else found
         parts.append(read._replace(sources=[of_environment(one, environment) if environment else one for one in found]))
-    return parts[0]._replace(
-        sources=[one for part in parts for one in part.sources],
-        workloads=[one for part in parts for one in part.workloads],
-    )
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[_File]) -> _File:
+    sources = [one for part in parts for one in part.sources]
+    return parts[0]._replace(sources=sources, workloads=[one for part in parts for one in part.workloads])
 
 
 def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
@@ -299,7 +308,7 @@ def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[C
 
 
 def _read(file: str, text: str, role: Role | None) -> _File:
-    base, documents = over_base(_documents(file, text), file)
+    base, documents = over_base(documents_of(file, text), file)
     try:
         read = _of_documents(documents, base, role)
     except RecursionError as error:
@@ -307,43 +316,9 @@ def _read(file: str, text: str, role: Role | None) -> _File:
     if not read.sources and has_no_setting(documents, file, text):
         return read._replace(has_no_place=True)
     if role is None and (environments := environments_of(file, text)):
-        others = ((one, _of_documents(_documents(file, text, one), file).sources) for one in environments)
+        others = ((one, _of_documents(documents_of(file, text, one), file).sources) for one in environments)
         return read._replace(sources=with_environments(read.sources, others))
     return read if base == file else read._replace(sources=[of_environment(one, file) for one in read.sources])
-
-
-def _documents(file: str, text: str, environment: str = "") -> tuple[Node, ...]:
-    """Return the documents of a file, resources of a list each as one; those of Terraform for an environment."""
-    parsed = with_includes(parse_documents(file, text), file, text)
-    if names_variables(file):
-        parsed = tuple(map(with_variables_named, parsed))
-    if uses_functions(text):
-        parsed = tuple(map(evaluated, parsed))
-    if has_own_references(text):
-        parsed = tuple(map(with_own_references, parsed))
-    if "image:" in text:
-        parsed = tuple(map(with_services, parsed))
-    if "extends:" in text:
-        parsed = tuple(with_bases(document, file) for document in parsed)
-    if merges_generated(text):
-        parsed = tuple(with_generated(document, file) for document in parsed)
-    if "env_file" in text:
-        parsed = tuple(with_env_files(document, file) for document in parsed)
-    if "$" in text and "services" in text:
-        parsed = tuple(interpolated(document, file) for document in parsed)
-    if file.lower().endswith(".tf"):
-        parsed = tuple(_of_terraform(document, file, text, environment) for document in parsed)
-    if has_chart_parameters(text):
-        parsed = tuple(map(with_chart_parameters, parsed))
-    if has_options_apart(text):
-        parsed = tuple(map(with_options_joined, parsed))
-    return tuple(part for document in parsed for part in _members(document))
-
-
-def _of_terraform(document: Node, file: str, text: str, environment: str) -> Node:
-    if refers_to_variables(file, text) and mentions_kafka(file, text):
-        document = with_variables(document, file, environment)
-    return with_template_files(document, file) if has_template_files(file, text) else document
 
 
 def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None) -> _File:
@@ -356,16 +331,6 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     named = [(file, release) for document in documents if (release := release_in(document))]
     bases = frozenset[str]().union(*(bases_elsewhere(document, file) for document in documents))
     return _File(sources, workloads, generated, is_plain, config_maps=maps, releases=named, bases=bases)
-
-
-def _members(document: Node) -> Iterator[Node]:
-    """Yield the resources of a Kubernetes list or of an OpenShift template, and any other document as it is."""
-    if (objects := objects_of(document)) is not None:
-        yield from objects
-    elif isinstance(document, Branch) and document.text("kind") == "List" and document.text("apiVersion") is not None:
-        yield from document.items("items")
-    else:
-        yield document
 
 
 def _components(files: Iterable[_File], releases: Releases) -> list[Component]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Value
+from eosctl.settings.files.chart_releases import Given
 from eosctl.settings.files.documents import parse_documents
 from eosctl.settings.files.file_texts import DIRECTIVE, read_text
 from eosctl.settings.formats.tree import Branch, Leaf, flatten
@@ -33,6 +35,7 @@ _FILTERS: Final = r"s?quote|int(?:64)?|float64|toString|trim|default[ \t]+[\w.\"
 _VALUE: Final = re.compile(rf"\{{\{{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:{_FILTERS}))*[ \t]*-?\}}\}}")
 _HEAD: Final = r"(?P<head>[ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)"
 _ENTRY: Final = re.compile(rf"^{_HEAD}(?P<rest>[^\n]*\{{\{{[^\n]*)$", re.MULTILINE)
+_NO_CHARTS: Final[Mapping[str, tuple[Given, ...]]] = {}
 _MOST_ENVIRONMENTS: Final = 6
 """Files of values that a template is filled with, next to the chart's own."""
 
@@ -61,20 +64,22 @@ class Filling(NamedTuple):
     environment: str = ""
 
 
-def fillings_of(file: str, text: str) -> list[Filling]:
+def fillings_of(file: str, text: str, charts: Mapping[str, tuple[Given, ...]] = _NO_CHARTS) -> list[Filling]:
     """Return what a chart fills a template with: its default values, and those of each environment that differ.
 
     Args:
         file: The template.
         text: What stands in it.
+        charts: What files outside of charts give them, by their folders.
     """
     folder = next((parent.parent for parent in Path(file).parents if parent.name == "templates"), None)
     own = {} if folder is None else _values_of(folder / "values.yaml")
-    if folder is None or not own:
+    elsewhere = charts.get(posixpath.normpath(str(folder)), ())
+    if folder is None or not (own or elsewhere):
         return [Filling({})]
     used = {match[1] for match in _VALUE.finditer(text)}
     files = sorted(folder.glob("values[-._]?*.y*ml"))[:_MOST_ENVIRONMENTS] if used else []
-    others = [(str(path), _values_of(path)) for path in files]
+    others = [*((str(path), _values_of(path)) for path in files), *elsewhere]
     return [
         Filling(own),
         *(Filling({**own, **values}, path) for path, values in others if _differs(values, own, used)),

@@ -197,3 +197,10 @@ def test_files_of_dependencies_are_not_about_kafka(tmp_path: Path, file: str) ->
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text('kafka = "3.9.0"\n', "utf-8")
     assert read_deployment([tmp_path]).not_understood == ()
+
+
+def test_what_hiera_fills_in_is_from_outside(tmp_path: Path) -> None:
+    text = "kafka::broker::config:\n  broker.id: '%{facts.kafka_id}'\n  log.dirs: /srv/k\n  min.insync.replicas: 1\n"
+    (tmp_path / "kafka.yaml").write_text(text)
+    problems = findings_of(judge(read_deployment([tmp_path]).deployment))
+    assert {(one.check_id, dict(one.facts)["line"]) for one in problems} == {("EOS-CFG-035", 4)}

@@ -66,6 +66,7 @@ _STREAMS: Final = ("kafka.streams.", "kafka-streams.")
 """What stands before the settings of Kafka Streams in an application's own file."""
 _LANGUAGES: Final = {"py": "python", **dict.fromkeys(("js", "cjs", "mjs", "ts", "mts"), "node")}
 """The language of a module, by its ending: which clients its settings are for."""
+_DOTNET: Final = ("app.config", "web.config", ".exe.config", ".dll.config")
 _REST_PROXY: Final = "kafka.rest."
 """Settings of Confluent's REST Proxy: it hands no ``rest.`` setting on to a client."""
 
@@ -176,7 +177,7 @@ def _on_its_hosts(source: Source, inventory: Inventory, file: str) -> Source:
 
 def _hints(file: str) -> tuple[str, ...]:
     name = file.rpartition("/")[2].lower()
-    language = _LANGUAGES.get(name.rpartition(".")[2], "")
+    language = "dotnet" if name.endswith(_DOTNET) else _LANGUAGES.get(name.rpartition(".")[2], "")
     return (f"{name} of {language}",) if language else (name,)
 
 

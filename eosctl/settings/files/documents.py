@@ -26,6 +26,8 @@ from eosctl.settings.formats.sql_file import SqlError, parse_sql
 from eosctl.settings.formats.supervisor_file import PROGRAM, parse_supervisor
 from eosctl.settings.formats.toml_file import TomlError, parse_toml
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, moved
+from eosctl.settings.formats.xml_file import NAMES as XML_FILES
+from eosctl.settings.formats.xml_file import parse_xml
 from eosctl.settings.programs.program_files import parse_image, parse_script
 from eosctl.settings.programs.unit_file import parse_unit
 
@@ -186,6 +188,8 @@ def _hocon(file: str, text: str) -> tuple[Node, ...]:
 
 def _properties(file: str, text: str) -> tuple[Node, ...]:
     begin = text.lstrip()[:2]
+    if begin[:1] == "<" and file.lower().endswith(".config"):
+        return parse_xml(text)
     if begin[:1] == "{" and begin not in ("{{", "{%") and not file.lower().endswith(".properties"):
         return _json(file, text)  # what is sent to the REST API of Connect
     # Spring Boot's documents inside one properties file.
@@ -365,6 +369,7 @@ FORMATS: Final = (
     Format("image", ("dockerfile", "containerfile"), lambda _, text: parse_image(text)),
     Format("python", PYTHON_FILES, lambda _, text: parse_python(text)),
     Format("javascript", JAVASCRIPT_FILES, lambda _, text: parse_javascript(text)),
+    Format("xml", XML_FILES, lambda _, text: parse_xml(text)),
     Format("unit", (".service",), lambda file, text: parse_unit(text, file)),
     Format("script", (".sh", ".bash", "makefile", ".mk", "procfile", "justfile"), lambda _, text: parse_script(text)),
     Format("script", (".bat", ".cmd"), lambda _, text: parse_script(text.replace("\\", "/").replace("^\n", "\\\n"))),

@@ -113,7 +113,7 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     All keep theirs in files that Kafka reads itself, and if neither a name nor the words around it mention Kafka.
     """
     given = list(leaves)
-    if file.lower().endswith(_READ_BY_KAFKA) and not _is_hocon(file, given):
+    if file.lower().endswith(_READ_BY_KAFKA) and not (_is_hocon(file, given) or _is_dotnet(file, given)):
         return [(key, key, leaf) for key, leaf in given]
     lasts = {key.rpartition(".")[2] for key, _ in given}
     around = "\n".join((file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given)))
@@ -162,6 +162,11 @@ def _dots(word: str) -> str:
 def _is_hocon(file: str, leaves: Iterable[tuple[str, Leaf]]) -> bool:
     """Return whether a file is an application's own of HOCON, where names have dashes as Kafka's never do."""
     return file.lower().endswith(".conf") and any("-" in key.rpartition(".")[2] for key, _ in leaves)
+
+
+def _is_dotnet(file: str, leaves: Iterable[tuple[str, Leaf]]) -> bool:
+    """Return whether a file is an application's own of .NET, where names begin with a capital."""
+    return file.lower().endswith(".config") and any(key.rpartition(".")[2][:1].isupper() for key, _ in leaves)
 
 
 _NET: Final = re.compile(r"(?<![^.])producer\.(?=net\.[\w-]+$)", re.IGNORECASE)

@@ -13,7 +13,7 @@ from eosctl.model.parameter import Release
 from eosctl.settings.formats.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(
-    r"\$\{|\$\(|\{\{|<%|%\(|%[iIjnHm](?![\w%])|^@[\w.-]+@$|^<+[^<>]+>+$|^\$\w+$"
+    r"\$\{|\$\(|%\{|\{\{|<%|%\(|%[iIjnHm](?![\w%])|^@[\w.-]+@$|^<+[^<>]+>+$|^\$\w+$"
     # What Python's str.format, and printf in programs, fill.
     r"|\{[A-Za-z_]\w*\}|(?<![%\w])%(?:\d\$)?[sdv](?![\w%])"
     # What the start scripts of images replace.

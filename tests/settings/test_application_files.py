@@ -61,6 +61,14 @@ def test_a_workload_of_exactly_its_name_runs_it(file: str, name: str, expected: 
     assert processes({file: DOTNET, "kubernetes/prod/app.yaml": pod(name)}) == expected
 
 
+def test_variables_of_dotnet_are_over_the_file() -> None:
+    variable = '{name: Kafka__Producer__TransactionalId, value: "rides-$(POD_NAME)"}'
+    app = pod("rides").replace('"acme/rides:1"}', f'"acme/rides:1", env: [{variable}]}}')
+    (producer,) = (one for one in read_texts({"Worker/appsettings.json": DOTNET, "app.yaml": app}) if one.given)
+    assert producer.value("transactional.id").text == "rides-$(POD_NAME)"
+    assert (producer.flag("enable.idempotence"), producer.instances and producer.instances.text) == (True, "3")
+
+
 def test_a_file_of_another_project_has_no_count() -> None:
     assert processes({"a/producer.properties": CLIENT, "b/app.yaml": pod("rides")}) == [None]
 

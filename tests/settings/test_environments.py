@@ -165,6 +165,10 @@ WHOLE = "application.id=orders\nbootstrap.servers=prod:9092\ncommit.interval.ms=
             {("EOS-CFG-001", "streams-prod.properties", 2)},
         ),
         ({"streams.properties": STREAMS, "streams-prod.properties": WHOLE}, set()),
+        (
+            {"streams-common.properties": STREAMS, "streams-prod.properties": "commit.interval.ms=60000\n"},
+            {("EOS-CFG-001", "streams-prod.properties", 1)},
+        ),
         ({"streams-common.properties": STREAMS, "orders-prod.properties": PROD}, set()),
     ],
 )
@@ -235,3 +239,30 @@ def test_the_environment_of_a_developer_is_information(tmp_path: Path) -> None:
     assert severities["EOS-CFG-038", "streams-dev"] == severities["EOS-CFG-047", "streams-dev"] == "info"
     assert severities["EOS-CFG-038", "streams-prod"] == "error"
     assert not any(check == "EOS-CFG-048" for check, _ in severities)
+
+
+LOCAL = "spring.application.name: rides\nspring.kafka.producer.transaction-id-prefix: rides-local-\n"
+LIVE = "spring.kafka.producer.transaction-id-prefix: rides-${HOSTNAME}-\n"
+RUNNING = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: rides}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+        - {name: a, image: "acme/rides:1", env: [{name: SPRING_PROFILES_ACTIVE, value: CHOSEN}]}
+"""
+SHARED = {("EOS-CFG-072", "application.yml", 2)}
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [("prod", set()), ("'eu,prod'", set()), ("test", SHARED)])
+def test_a_workload_reads_the_environment_that_it_names(
+    tmp_path: Path, chosen: str, expected: set[tuple[str, str, int]]
+) -> None:
+    files = {
+        "application.yml": LOCAL,
+        "application-prod.yml": LIVE,
+        "deployment.yaml": RUNNING.replace("CHOSEN", chosen),
+    }
+    assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-072"} == expected

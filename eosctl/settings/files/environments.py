@@ -21,6 +21,7 @@ from eosctl.settings.files.documents import parse_documents
 from eosctl.settings.files.file_texts import holds_kafka, read_text
 from eosctl.settings.formats.tree import Branch, Node, flatten
 from eosctl.settings.formats.tree_patches import overlaid
+from eosctl.settings.names.setting_names import known_names
 from eosctl.settings.values.sources import Source
 
 _ON_PROFILE: Final = ("on-profile", "spring.profiles")
@@ -190,11 +191,15 @@ def _common_of(path: Path, documents: Sequence[Node]) -> Path | None:
     if (
         common := next((base for one in bases if (base := path.parent / f"{one}{ending}").is_file()), None)
     ) is not None:
-        return common if holds_kafka(common) and holds_kafka(path) else None
+        return common if holds_kafka(common) and _has_settings(path, documents) else None
     plain = path.parent / f"{name}{ending}"
-    if not name or not plain.is_file() or not holds_kafka(plain) or not holds_kafka(path):
+    if not name or not plain.is_file() or not holds_kafka(plain) or not _has_settings(path, documents):
         return None
     return plain if _is_part(_keys_in(documents), _keys_in(_parsed(plain))) else None
+
+
+def _has_settings(path: Path, documents: Sequence[Node]) -> bool:
+    return holds_kafka(path) or any(key in known_names() and "." in key for key in _keys_in(documents))
 
 
 def _is_of_others(document: Node) -> bool:

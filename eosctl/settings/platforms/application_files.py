@@ -50,6 +50,13 @@ _SERVERS: Final = re.compile(
     r"|busybox|alpine|redpanda|console|connect|cruise-control|kafka-exporter|toxiproxy|localstack|adminer)"
 )
 """Other servers, which the project only uses."""
+_CHOICES: Final = (
+    *("SPRING_PROFILES_ACTIVE", "QUARKUS_PROFILE", "MICRONAUT_ENVIRONMENTS", "DOTNET_ENVIRONMENT"),
+    *("ASPNETCORE_ENVIRONMENT", "NODE_ENV", "APP_ENV", "ENVIRONMENT"),
+)
+"""Variables by which a workload chooses the environment whose files its application reads."""
+_OF_DOTNET: Final = "__"
+"""What stands for a colon in variables of .NET."""
 _BUILT: Final = ("Dockerfile", "Containerfile")
 
 
@@ -68,7 +75,21 @@ def with_processes(sources: Iterable[Source], workloads: Sequence[Workload]) -> 
     found = {
         id(one): own for one in alone if (own := _own(one, alone, by_root) or _called_so(one, started)) is not None
     }
-    return [_started(one, found[id(one)]) if id(one) in found else one for one in given]
+    environments: dict[str, set[str]] = {}
+    for one in alone:
+        environments.setdefault(one.place.file, set()).add(one.environment)
+    found = {
+        id(one): found[id(one)]
+        for one in alone
+        if id(one) in found and _is_chosen(one, found[id(one)], environments[one.place.file])
+    }
+    over = {id(one): part for one in alone if (part := _variables_of(one, found.get(id(one)), given)) is not None}
+    laid = {id(part) for part in over.values()}
+    return [
+        _started(_over(one, over.get(id(one))), found[id(one)]) if id(one) in found else one
+        for one in given
+        if id(one) not in laid
+    ]
 
 
 def _is_alone(source: Source) -> bool:
@@ -82,6 +103,30 @@ def _is_described(workload: Workload) -> bool:
 
 def _runs_many(count: Value | None) -> bool:
     return count is not None and (count.text in WITHOUT_NUMBER or (count.number or 0) > 1)
+
+
+def _is_chosen(source: Source, workload: Workload, environments: Iterable[str]) -> bool:
+    """Return whether a workload reads a source of one environment: all of them where it names none that has a file."""
+    chosen = {word for name in _CHOICES for word in _words_of_environment(workload.variables.get(name, ""))}
+    known = any(chosen & _words_of_environment(one) for one in environments)
+    return not known or bool(chosen & _words_of_environment(source.environment))
+
+
+def _words_of_environment(text: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def _variables_of(source: Source, workload: Workload | None, others: Iterable[Source]) -> Source | None:
+    """Return what variables of .NET (``Kafka__Producer__TransactionalId``) lay over a file in its workload."""
+    if workload is None:
+        return None
+    own = (one for one in others if one.part_of == workload.name and one.role is source.role)
+    found = [one for one in own if all(_OF_DOTNET in value.key for value in one.values.values())]
+    return found[0] if len(found) == 1 else None
+
+
+def _over(source: Source, variables: Source | None) -> Source:
+    return source if variables is None else replace(source, values={**source.values, **variables.values})
 
 
 def _started(source: Source, workload: Workload) -> Source:

@@ -106,3 +106,41 @@ def test_a_refused_commit_may_be_of_an_empty_transaction(call: str, kind: str, t
     text = line("09:00:00", "up") + line("09:30:00", EMPTY.format(call), "ERROR")
     (one,) = judge(tmp_path, {"pipe.log": text})
     assert one.kind == kind
+
+
+GOT = (
+    "java.lang.IllegalArgumentException: requirement failed: Got wrong record for spark-executor-lake reads-0 even"
+    " after seeking to offset 2 got offset {} instead."
+)
+
+
+@pytest.mark.parametrize(("got", "cause"), [(3, "offsets-without-records"), (1, "none-within-the-poll-time")])
+def test_offsets_without_records_are_not_missing(got: int, cause: str, tmp_path: Path) -> None:
+    text = "".join(line(at, f"Exception in task\n{GOT.format(got)}", "ERROR") for at in ("09:00:00", "09:00:04"))
+    (one,) = judge(tmp_path, {"driver.log": text})
+    assert (one.root_cause, one.subject["topic-partition"]) == (cause, "reads-0")
+
+
+FOUND = "[Producer clientId=p-1, transactionalId=tx-1] Discovered transaction coordinator kb3:9092 (id: 3 rack: null)"
+LEFT = "[Producer clientId=p-1, transactionalId=tx-1] Node 3 disconnected."
+NO_ID = (
+    "POST failed\norg.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting "
+    "InitProducerId"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "is_named"), [((FOUND,), True), ((FOUND, LEFT), False), ((), False)], ids=["found", "lost", "none"]
+)
+def test_a_coordinator_that_was_found_is_named(before: tuple[str, ...], is_named: bool, tmp_path: Path) -> None:
+    text = "".join(line(f"09:00:0{number}", message) for number, message in enumerate(before))
+    (one,) = judge(tmp_path, {"orders.log": text + line("09:01:00", NO_ID, "ERROR")})
+    assert one.kind == "init_producer_id_timeout"
+    assert ("its transaction coordinator, broker 3," in one.explanation) == is_named
+
+
+def test_a_message_may_begin_below_its_exception(tmp_path: Path) -> None:
+    text = line("09:00:00", "WorkerSinkTask{id=lake-0} Task threw an uncaught and unrecoverable exception", "ERROR")
+    below = "com.lake.LakeException: \n[LAKE] Exception: Failed to upload file\n\tat com.lake.Put.put(Put.java:52)\n"
+    (one,) = judge(tmp_path, {"worker.log": text + below})
+    assert "Its last cause: LakeException: [LAKE] Exception: Failed to upload file." in one.explanation

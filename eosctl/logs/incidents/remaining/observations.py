@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
+    is_beyond_a_gap,
     is_feature_unsupported,
     is_led_elsewhere,
     is_of_connector,
@@ -27,6 +28,7 @@ from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import episodes, time_of
+from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import ERROR_LEVELS, LogEvent
 from eosctl.model.severity import Severity
@@ -77,6 +79,7 @@ _IN_SYNC: Final = re.compile(r"current ISR (?:Set)?\(?[\[(]?(?P<nodes>\d{1,10}(?
 _OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
 _ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coordinator load)")
 """Answers of a broker that the transactions of the client have no coordinator, or none that is ready."""
+_OF_TRANSACTIONS: Final = "Discovered transaction coordinator "
 _JOINED: Final[tuple[EventCategory, ...]] = ("INIT_PRODUCER_ID", "REBALANCE_DONE")
 """Records of a client after an answer of its coordinator."""
 _RENEWAL: Final = re.compile(r"\bsasl reauth failed, retrying once on new connection; broker: (-?\d{1,10}),")
@@ -164,6 +167,18 @@ def _is_answered_by_coordinator(timeline: LogTimeline, events: Sequence[LogEvent
         return None
     answer = answers[-1]
     return {"coordinator": answer["node"], "answer": answer["answer"].strip(), "answers": f"{len(answers):,}"}
+
+
+def _is_coordinator_found(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a Java producer that found its transaction coordinator and kept its connections, but got no answer."""
+    first = events[0]
+    named = next(filter(None, map(timeline.transactional_id, events)), "")
+    near = timeline.log_between(first, time_of(first) - NEAR_MS, time_of(first), ("COORDINATOR_DISCOVERED",))
+    own = [event for event in near if timeline.transactional_id(event) == named and _OF_TRANSACTIONS in event.message]
+    if not own or timeline.log_between(first, time_of(own[-1]), time_of(events[-1]), DISCONNECTS):
+        return None
+    node = own[-1].fields.get("coordinator_id", "")
+    return {"coordinator": node, "found-at": time_text(time_of(own[-1]))} if node else None
 
 
 def _is_topic_served_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
@@ -298,6 +313,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
     "authenticated-anew": _is_authenticated_anew,
+    "coordinator-found": _is_coordinator_found,
     "feature-unsupported": is_feature_unsupported,
     "found-each-time": _is_found_each_time,
     "files-of-the-host": is_table_of_host_full,
@@ -309,6 +325,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "of-a-connector": is_of_connector,
     "of-zookeeper": is_of_zookeeper,
     "of-a-sink": is_of_sink,
+    "offset-without-a-record": is_beyond_a_gap,
     "producer-fenced": is_producer_fenced,
     "refused-at-write": is_refused_at_write,
     "restored-after-long": _is_restored_after_long,

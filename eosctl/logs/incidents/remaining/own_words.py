@@ -30,6 +30,7 @@ _ELSEWHERE: Final = re.compile(
 _NO_LEADER: Final = re.compile(
     r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
+_GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got offset (?P<got>\d{1,19}) instead")
 _SINK: Final = "WorkerSinkTask{"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
@@ -104,3 +105,10 @@ def is_of_connector(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, 
     """Observe a connector, and not only tasks, that a worker of Connect gave up."""
     names = sorted({name for event in events if (name := event.fields.get("connector"))})
     return {"connector": ", ".join(names)} if names else None
+
+
+def is_beyond_a_gap(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a consumer that got a record behind the offset that it asked for, which has none."""
+    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
+    found = next(filter(None, map(_GAP.search, texts)), None)
+    return found.groupdict() if found and int(found["got"]) > int(found["asked"]) else None

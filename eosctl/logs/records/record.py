@@ -11,6 +11,8 @@ from eosctl.model.log_event import LoggedException
 
 Buffer = bytes | mmap
 """A log, or a part of it, in memory or mapped."""
+SHELL = "shell"
+"""The application of what a command printed in a pasted session, which has no time of its own."""
 
 
 class Record(NamedTuple):

@@ -16,7 +16,7 @@ from eosctl.logs.carriers.structured import Entry, level_of, parse_pairs, read_e
 from eosctl.logs.layouts import GENERAL, NUMBERED, TABLES, Verdict, compile_line, compile_text_line
 from eosctl.logs.records.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
 from eosctl.logs.records.joined import unfold
-from eosctl.logs.records.record import Buffer, Record
+from eosctl.logs.records.record import SHELL, Buffer, Record
 
 MAX_EVENT_BYTES: Final = 256 * 1024
 """A longer event is truncated; stack traces are far shorter."""
@@ -64,6 +64,8 @@ _LEVEL_WORD: Final = re.compile(r"(FATAL|ERROR|WARN|INFO|DEBUG|TRACE) +(?=\S)")
 _KAFKA_LOGGERS: Final = ("kafka.", "org.apache.kafka.", "state.change.logger")
 """Loggers of Kafka's own layout, whose lines are often pasted without their time."""
 _RDKAFKA_START: Final = ord("%")
+_PROMPT: Final = b"\n$ "
+"""The prompt of a shell in pasted output: what the command behind it prints is not a part of the record above."""
 
 
 def scan_records(
@@ -106,7 +108,10 @@ def scan_records(
             form = reader.forms.get(key)
             line = lines.at(offset)
             if form is None:
-                yield reader.record(data, found, event_end, line, key, passed_count)
+                prompt = data.find(_PROMPT, offset, event_end) + 1
+                yield reader.record(data, found, prompt or event_end, line, b"" if prompt else key, passed_count)
+                if prompt:
+                    yield read_headerless(data, prompt, event_end, lines.at(prompt))._replace(application=SHELL)
             else:
                 yield form.read(data, offset, line, passed_count)
             passed_count = 0

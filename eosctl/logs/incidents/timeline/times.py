@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from eosctl.logs.incidents.timeline.index import grouped
 from eosctl.logs.incidents.timeline.titles import demoted
+from eosctl.logs.records.record import SHELL
 from eosctl.model.log_event import CALM_LEVELS, LogEvent, SourceSummary
 
 PLACE = attrgetter("time_ms", "file", "offset")
@@ -23,9 +24,9 @@ def time_of(event: LogEvent) -> int:
 def is_thrown_below(event: LogEvent) -> bool:
     """Return whether an event is an exception without a time below a record of another subject, whose time it has.
 
-    Runtimes print an uncaught exception without a header, and minutes after the last record.
+    Runtimes print an uncaught exception without a header, and minutes after the last record. So does a command.
     """
-    return event.level in CALM_LEVELS and bool(event.fields.get("thrown"))
+    return event.application == SHELL or (event.level in CALM_LEVELS and bool(event.fields.get("thrown")))
 
 
 def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:

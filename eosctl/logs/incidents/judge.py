@@ -36,6 +36,7 @@ from eosctl.logs.incidents.joining.related import join_related
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
 from eosctl.logs.incidents.joining.returns import join_loops, join_returns
+from eosctl.logs.incidents.joining.rolled_back_clients import join_rolled_back_clients
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
@@ -97,6 +98,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_reported_again,
     join_two_sides,
     join_refused_epochs,
+    join_rolled_back_clients,
     join_group_transactions,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.

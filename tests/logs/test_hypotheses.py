@@ -124,7 +124,7 @@ def test_a_topic_in_later_metadata_was_not_refused(tmp_path: Path) -> None:
     ended = line("08:05:00,000", "INFO", f"{WHO} ProducerId set to 41 with epoch 0")
     assert [one.severity for one in incidents(tmp_path / "served", first + later + ended)] == [Severity.INFO]
     (one,) = incidents(tmp_path / "refused", first)
-    assert one.root_cause == "fewer-brokers-than-replicas"
+    assert one.root_cause == "replication-factor-above-the-brokers"
 
 
 CLOSED = (
@@ -185,6 +185,7 @@ def test_alternatives_name_known_observations() -> None:
 
 
 OF_SUBJECTS = {
+    "group",
     *("broker-address", "connector", "connector-tasks", "is-fatal", "metadata-offset"),
     *("topic", "topic-partition", "who"),
 }
@@ -193,8 +194,11 @@ OBSERVED = {
         "answer",
         "authenticated-at",
         "answers",
+        "asked",
         "coordinator",
         "feature",
+        "found-at",
+        "got",
         "idle",
         "isr",
         "isr-size",

@@ -144,3 +144,34 @@ def test_a_message_may_begin_below_its_exception(tmp_path: Path) -> None:
     below = "com.lake.LakeException: \n[LAKE] Exception: Failed to upload file\n\tat com.lake.Put.put(Put.java:52)\n"
     (one,) = judge(tmp_path, {"worker.log": text + below})
     assert "Its last cause: LakeException: [LAKE] Exception: Failed to upload file." in one.explanation
+
+
+ROLLED_BACK = (
+    "Transaction rolled back\norg.springframework.kafka.listener.ListenerExecutionFailedException: Listener failed\n"
+    "Caused by: {}: it failed"
+)
+
+
+@pytest.mark.parametrize(
+    ("thrown", "cause"),
+    [
+        ("java.lang.IllegalArgumentException", "exception-of-the-listener"),
+        ("org.springframework.kafka.KafkaException", "unexplained"),
+    ],
+)
+def test_a_listener_that_throws_is_not_a_fault_of_kafka(thrown: str, cause: str, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"seats.log": line("09:00:00", ROLLED_BACK.format(thrown), "ERROR")})
+    assert (one.kind, one.root_cause) == ("transaction_rolled_back_by_framework", cause)
+
+
+NOT_CREATED = (
+    "Error while attempting to create/find topic(s) '{}'\norg.apache.kafka.common.errors."
+    "InvalidReplicationFactorException: Replication factor: 3 larger than available brokers: 1."
+)
+
+
+@pytest.mark.parametrize(("topic", "is_internal"), [("stock.moves", False), ("__transaction_state", True)])
+def test_only_internal_topics_have_settings_of_brokers(topic: str, is_internal: bool, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"jdbc.log": line("09:00:00", NOT_CREATED.format(topic), "ERROR")})
+    assert one.subject["topic"] == topic
+    assert ("transaction.state.log" in one.next_step) == is_internal

@@ -31,6 +31,8 @@ _NO_LEADER: Final = re.compile(
     r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
 _GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got offset (?P<got>\d{1,19}) instead")
+_LISTENER: Final = "org.springframework.kafka.listener.ListenerExecutionFailedException"
+_FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.springframework.transaction.")
 _SINK: Final = "WorkerSinkTask{"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
@@ -112,3 +114,17 @@ def is_beyond_a_gap(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, 
     texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
     found = next(filter(None, map(_GAP.search, texts)), None)
     return found.groupdict() if found and int(found["got"]) > int(found["asked"]) else None
+
+
+def is_of_program(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a topic that is none of the brokers' internal ones, which have settings of their own."""
+    topics = [event.fields.get("topic", "__") for event in events]
+    is_of_broker = any(event.fields.get("limit_setting") for event in events)
+    return None if is_of_broker or any(topic.startswith("__") for topic in topics) else {}
+
+
+def is_of_listener(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe listeners of Spring whose own exceptions, and not those of Kafka's client, ended their transactions."""
+    chains = [event.exception.chain for event in events if event.exception is not None]
+    is_own = all(_LISTENER in chain[:-1] and not chain[-1].startswith(_FRAMEWORKS) for chain in chains)
+    return {} if len(chains) == len(events) and is_own else None

@@ -121,3 +121,40 @@ def test_a_container_that_stops_reads_nothing(tmp_path: Path) -> None:
     stopped = line("09:00:01", "Fatal consumer exception; stopping container", "ERROR")
     (one,) = judge(tmp_path, {"s.log": text + stopped})
     assert "the listener container has stopped" in one.explanation
+
+
+WORKER = "[Worker clientId=connect-1, groupId=lake] {}"
+ASSIGNED = "Joined group at generation 7 and got assignment: Assignment{{error=0, connectorIds=[{}], taskIds=[{}], {}"
+NONE_REVOKED = "revokedConnectorIds=[], revokedTaskIds=[], delay=0}"
+
+
+@pytest.mark.parametrize(("task", "is_back"), [("s3-0", True), ("", False)])
+def test_a_worker_is_back_once_it_has_tasks(task: str, is_back: bool, tmp_path: Path) -> None:
+    text = line("09:00:00", WORKER.format("Worker poll timeout has expired. This means the time was longer"), "WARN")
+    joined = line("09:05:06", WORKER.format(ASSIGNED.format("", task, NONE_REVOKED)))
+    (one,) = judge(tmp_path, {"worker.log": text + joined})
+    assert "did not poll within rebalance.timeout.ms" in one.explanation
+    assert ("A member rejoined at 2026-10-02T09:05:06.000Z" in one.explanation) == is_back
+
+
+QUERIED = "lookup failed\norg.apache.kafka.streams.errors.InvalidStateStoreException: Cannot get state store sums"
+RUNNING = "stream-client [sums-2c] State transition from REBALANCING to RUNNING"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "kinds"), [((0, 1), []), ((0, 3, 6), ["store_not_queryable"])], ids=["a rebalance", "for long"]
+)
+def test_queries_fail_only_while_streams_rebalances(minutes: tuple[int, ...], kinds: list[str], tmp_path: Path) -> None:
+    text = "".join(line(f"09:0{minute}:00", QUERIED, "ERROR") for minute in minutes)
+    assert [one.kind for one in judge(tmp_path, {"sums.log": text + line("09:07:00", RUNNING)})] == kinds
+
+
+GIVEN_UP = "Writer failed\norg.apache.kafka.common.errors.TimeoutException: Expiring 7 record(s) for reads-0:120000 ms"
+STARTED = "Map -> Sink: reads: Writer (2/2)#{} (c1f0) switched from INITIALIZING to RUNNING."
+
+
+@pytest.mark.parametrize(("attempt", "is_over"), [(4, True), (0, False)])
+def test_a_task_of_flink_that_was_started_again_works(attempt: int, is_over: bool, tmp_path: Path) -> None:
+    text = line("09:00:00", GIVEN_UP, "ERROR") + line("09:00:20", STARTED.format(attempt))
+    (one,) = judge(tmp_path, {"tm.log": text})
+    assert ("that it works again" in one.explanation) == is_over

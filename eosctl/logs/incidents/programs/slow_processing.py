@@ -37,6 +37,12 @@ _LOOP_ENDED: Final = re.compile(
 )
 """A program's words for the end of the loop in which it polls."""
 _JOINED: Final = ("ASSIGNMENT_CHANGE", "CLIENT_START", "REBALANCE_DONE")
+_WORKER: Final = "[Worker clientId="
+_STOPPED: Final = " and left the group: its connectors and tasks stop until a rebalance gives it some again."
+_OF_WORKER: Final = (
+    "Find what held the thread of the worker's herder: a connector that starts, stops, or is validated slowly, a slow "
+    "read of the configuration topic, or a pause of the process. Add workers, or raise rebalance.timeout.ms."
+)
 _TRANSACTION_FAILED: Final = "Current transaction failed in state "
 """librdkafka's words about an error after which a transaction can only be aborted."""
 
@@ -128,7 +134,9 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
     failed = [] if streams else [event for event in noticed if _TRANSACTION_FAILED in event.message][:1]
     ended = _loop_end(timeline, timed_out)
     member = timed_out.fields.get("rdkafka_client", "")
-    who = member if member and not group else f"A member of {group or 'its group'}"
+    is_worker = any(_WORKER in event.message for event in episode)
+    who = member if member and not group else f"A {'worker' if is_worker else 'member'} of {group or 'its group'}"
+    setting = "rebalance.timeout.ms" if is_worker else "max.poll.interval.ms"
     return incident(
         "task_migrated" if streams else "poll_interval_exceeded",
         "slow-processing",
@@ -146,14 +154,16 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
             *failed,
             *ended,
         ],
-        f"{who} did not poll within max.poll.interval.ms"
+        f"{who} did not poll within {setting}"
         + (f" ({allowed})" if allowed else "")
-        + (", left the group, and lost its tasks." if streams else lost)
+        + (", left the group, and lost its tasks." if streams else _STOPPED if is_worker else lost)
         + "".join(
             f" The open transaction of {_producer_of(event)} failed with that and must be aborted." for event in failed
         )
         + (" Its program then ended the loop that polls: it reads nothing until it is started again." * len(ended)),
-        "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+        _OF_WORKER
+        if is_worker
+        else "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
         confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )
 

@@ -27,7 +27,8 @@ READY: Final[tuple[EventCategory, ...]] = (
     *("WORKS_AGAIN", "WORK_DONE"),
 )
 """Categories of records that can show a client that is ready."""
-TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
+TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+(?!\w*=\[\])|\blost\b|\bun-?assign)|\bconnectorIds=\[\], taskIds=\[\]")
+"""Words about partitions that a member no longer has, and an assignment of Connect with nothing in it."""
 STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
 _RUNNING: Final = "RUNNING"
 _DONE: Final = re.compile(r"\b(?:committed|ok|OK|succeeded|successful(?:ly)?|done)\b")

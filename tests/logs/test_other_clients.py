@@ -322,3 +322,45 @@ def test_the_month_and_the_level_begin_records_of_an_old_vector(tmp_path: Path) 
     timed_out = "Message production error: MessageTimedOut (Local: Message timed out)"
     (one,) = found(tmp_path, line.format(1, timed_out) + line.format(6, timed_out), "vector.log")
     assert (one.kind, one.subject["component"], one.t_start_ms % 3_600_000) == ("send_timeout", "edge_logs", 1_262_538)
+
+
+STALL = "Mar  2 07:10:{:02d} rp-1 rpk[77]: Reactor stalled for {} ms on shard 6. Backtrace: 0x3ce8d1e 0x3ceb941\n"
+
+
+@pytest.mark.parametrize(("stalled_ms", "is_named"), [(6783, True), (41, False)])
+def test_a_shard_that_stands_still_is_the_likely_cause(stalled_ms: int, is_named: bool, tmp_path: Path) -> None:
+    lost = "2026-03-02T07:10:30Z ERROR gauges: 38 rows not delivered: Local: Message timed out\n"
+    (one,) = judge(tmp_path, {"rp-1.journal": STALL.format(28, stalled_ms), "gauges.log": lost})
+    assert one.kind == "send_timeout"
+    assert ("stood still for 6 s" in one.explanation) is is_named
+
+
+def test_the_code_of_a_denial_is_not_a_topic(tmp_path: Path) -> None:
+    error = 'KafkaError{code=TOPIC_AUTHORIZATION_FAILED,val=29,str="Broker: Topic authorization failed"}'
+    entry = {"event": "delivery failed", "level": "error", "timestamp": "2026-03-02T07:10:00Z", "exception": error}
+    (one,) = found(tmp_path, f"{json.dumps(entry | {'topic': 'gauges'})}\n")
+    assert (one.kind, one.subject["topic"]) == ("topic_authorization", "gauges")
+
+
+def test_a_broker_names_the_machine_whose_handshakes_it_refuses(tmp_path: Path) -> None:
+    line = (
+        "[2026-03-02 07:10:{:02d},100] INFO [SocketServer brokerId=0] Failed authentication with /10.1.0.25 (SSL "
+        "handshake failed) (org.apache.kafka.common.network.Selector)\n"
+    )
+    (one,) = judge(tmp_path, {"server.log": "".join(map(line.format, range(1, 6)))})
+    assert (one.kind, one.subject["clients"]) == ("authentication_failed", ("10.1.0.25",))
+
+
+def test_voters_that_refuse_each_other_leave_the_quorum_without_a_leader(tmp_path: Path) -> None:
+    raft = "[2026-03-02 07:10:{},100] {} [RaftManager id=1] {} (org.apache.kafka.raft.KafkaRaftClient)\n"
+    refused = "Connection to node 2 (kc-2/10.1.0.2:9093) failed authentication due to: SSL handshake failed"
+    lost = "Election has timed out, backing off for 700ms before becoming a candidate again"
+    candidate = "Completed transition to CandidateState(localId=1, epoch=3{}, retries=3{}, voteStates={{}})"
+    log = "".join(
+        raft.format(10 + at, "INFO", candidate.format(at, at))
+        + raft.format(10 + at, "ERROR", refused)
+        + raft.format(10 + at, "INFO", lost)
+        for at in range(6)
+    )
+    (one,) = judge(tmp_path, {"controller-1.log": log})
+    assert one.kind == "controller_quorum_lost" and "refuse each other" in one.explanation

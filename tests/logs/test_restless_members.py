@@ -20,3 +20,18 @@ def test_one_member_that_joins_without_an_end_is_named(tmp_path: Path) -> None:
     (one,) = judge(tmp_path / "one", {"server.log": rounds("reader-4c1f0c3e-aa11")})
     assert (one.kind, one.subject["member"]) == ("group_not_stable", "reader-4c1f0c3e-aa11")
     assert judge(tmp_path / "many", {"server.log": rounds("reader-#")}) == []
+
+
+REFUSED = '2026-03-02T07:{:02d}:{:02d}Z level=info msg="heartbeat errored" group=gauges err="{}"\n'
+REASON = "REBALANCE_IN_PROGRESS: The group is rebalancing, so a rejoin is needed."
+
+
+def test_rebalances_up_to_the_end_of_a_log_are_reported(tmp_path: Path) -> None:
+    def rounds(count: int) -> str:
+        return "".join(REFUSED.format(10 + at // 6, at % 6 * 10, REASON) for at in range(count))
+
+    (one,) = judge(tmp_path / "endless", {"reader.log": rounds(14)})
+    assert (one.root_cause, one.subject["group"]) == ("rebalances-without-an-end", "gauges")
+    assert judge(tmp_path / "few", {"reader.log": rounds(5)}) == []
+    quiet = '2026-03-02T07:40:00Z level=info msg="committed offsets" group=gauges\n'
+    assert judge(tmp_path / "over", {"reader.log": rounds(14) + quiet}) == []

@@ -8,6 +8,7 @@ from eosctl.logs.incidents.joining.kills import find_forced_kills
 from eosctl.logs.incidents.members.empty_assignments import find_empty_assignments
 from eosctl.logs.incidents.members.endless_joins import find_endless_joins
 from eosctl.logs.incidents.members.evictions import find_evicted_members
+from eosctl.logs.incidents.members.lasting_rebalances import find_lasting_rebalances
 from eosctl.logs.incidents.members.missed_rejoins import find_missed_rejoins
 from eosctl.logs.incidents.members.rebalance_loops import find_rebalance_loops
 from eosctl.logs.incidents.members.restless_members import find_restless_members
@@ -93,6 +94,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_silent_members(timeline)
     yield from find_rebalance_loops(timeline)
     yield from find_restless_members(timeline)
+    yield from find_lasting_rebalances(timeline)
     yield from find_missed_rejoins(timeline)
     yield from find_endless_joins(timeline)
     yield from find_empty_assignments(timeline)

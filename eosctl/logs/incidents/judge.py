@@ -32,6 +32,7 @@ from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.recoveries import join_recoveries
 from eosctl.logs.incidents.joining.refused_epochs import join_refused_epochs
 from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
+from eosctl.logs.incidents.joining.refused_voters import join_refused_voters
 from eosctl.logs.incidents.joining.related import join_related
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
@@ -40,6 +41,7 @@ from eosctl.logs.incidents.joining.rolled_back_clients import join_rolled_back_c
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
+from eosctl.logs.incidents.joining.stalled_servers import name_stalled_servers
 from eosctl.logs.incidents.joining.triggers import name_triggers
 from eosctl.logs.incidents.joining.two_sides import join_two_sides
 from eosctl.logs.incidents.joining.unclean_elections import join_unclean_elections
@@ -86,6 +88,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_unreached,
     name_slow_loads,
     name_pauses,
+    name_stalled_servers,
     name_short_targets,
     name_blocked_threads,
     fold_consequences,
@@ -109,6 +112,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     join_abandoned,
     join_held_offsets,
     name_refusals,
+    join_refused_voters,
     name_old_clients,
     name_received_lengths,
     name_failed_transactions,

@@ -49,6 +49,8 @@ _OF_MEMBERS: Final = frozenset(
 """Kinds of faults of a member of a group."""
 _OF_CONNECTIONS: Final = frozenset({"authentication_failed", "brokers_not_reached", "host_not_resolved"})
 """Kinds of faults of connections, whose records name the other side."""
+_LOGIN: Final = "authentication_failed"
+"""The kind whose records at a broker name the machine of the client."""
 _NOT_REACHED: Final = "brokers-not-reached"
 """The cause of faults of any kind, in which a client did not reach its brokers."""
 _NONE_RESOLVED: Final = "no-bootstrap-server-resolved"
@@ -72,6 +74,9 @@ def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> I
             found |= (
                 {"servers": tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]} if len(peers) > 1 else {"server": peers.pop()}
             )
+        clients = sorted({address for event in events if (address := event.fields.get("client_address"))})
+        if one.kind == _LOGIN and clients and not peers:
+            found |= {"clients": tuple(clients[:MAX_EVIDENCE_COUNT])}
         yield one._replace(subject={**one.subject, **found}) if found else one
 
 

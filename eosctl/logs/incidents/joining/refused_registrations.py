@@ -22,6 +22,8 @@ BEFORE_MS: Final = 600_000
 """Maximum time from the last refusal to the end of the broker: it may wait for other answers in between."""
 _ENDED: Final = "controllers-not-reached"
 _REFUSED: Final = "registration-refused"
+_SILENT: Final = "heartbeats-not-answered"
+_STALE: Final = "heartbeats-of-an-older-registration"
 _CATEGORY: Final = "REGISTRATION_REFUSED"
 _ERROR: Final = re.compile(r"\bcontroller returned error (?P<error>[A-Z_]+)")
 _LEVELS: Final = re.compile(
@@ -42,14 +44,30 @@ def join_refused_registrations(timeline: LogTimeline, incidents: Sequence[Incide
     refused = [one for one in incidents if one.root_cause == _REFUSED]
     of_brokers = [one for one in refused if _names_error(timeline, one)]
 
+    silent = [one for one in incidents if one.root_cause == _SILENT and _names_stale_epoch(timeline, one)]
+
     def home_of(one: Incident) -> Incident | None:
+        if one.root_cause == _STALE:
+            return next((home for home in silent if _is_about(one, home, is_of_broker=False)), None)
         if one not in refused:
             return None
         homes = ended if one in of_brokers else (*ended, *of_brokers)
         return next((home for home in homes if _is_about(one, home, is_of_broker=one in of_brokers)), None)
 
-    for one in absorb(incidents, home_of, with_parts):
+    for one in absorb(incidents, home_of, _whole):
         yield _with_reason(timeline, one) if one.root_cause in (_ENDED, _REFUSED) else one
+
+
+def _whole(one: Incident, parts: Sequence[Incident]) -> Incident:
+    stale = [part for part in parts if part.root_cause == _STALE]
+    if not stale:
+        return with_parts(one, parts)
+    return with_parts(one, parts, stale[0].explanation)._replace(next_step=stale[0].next_step)
+
+
+def _names_stale_epoch(timeline: LogTimeline, one: Incident) -> bool:
+    """Return whether a broker reports that its heartbeats have the epoch of an older registration."""
+    return any("STALE_BROKER_EPOCH" in event.message for event in timeline.evidence(one))
 
 
 def _names_error(timeline: LogTimeline, one: Incident) -> bool:

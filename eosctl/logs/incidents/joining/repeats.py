@@ -22,7 +22,7 @@ SEVERAL: Final = 2
 """Minimum number of faults of one producer, and of a program's clients that wait for brokers which answer none."""
 _OF_PRODUCERS: Final = frozenset({"producer_fenced", "out_of_order_sequence"})
 """Kinds of faults that one producer repeats until another one takes its place."""
-_OF_BROKERS: Final = frozenset({"init_producer_id_timeout"})
+_OF_BROKERS: Final = frozenset({"init_producer_id_timeout", "log_dir_failure"})
 """Kinds of faults of brokers that each client of a program reports."""
 MOMENT_MS: Final = 5_000
 """A program that reports one fault of several partitions, equally severe, within this time reports one fault."""

@@ -12,6 +12,7 @@ from typing import Final
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -22,6 +23,9 @@ ROUNDS: Final = 10
 LASTING_MS: Final = 60_000
 PAUSE_MS: Final = 60_000
 """A group that worked for longer than this between two of them is not kept from its work."""
+_REASONS: Final[tuple[EventCategory, ...]] = (
+    *("COORDINATOR_UNAVAILABLE", "GROUP_FENCED", "MEMBER_EVICTED", "POLL_TIMEOUT", "STATIC_MEMBER_FENCED"),
+)
 SAME_ROUND_MS: Final = 1_000
 """A client logs a round with several records."""
 
@@ -41,8 +45,7 @@ def find_lasting_rebalances(timeline: LogTimeline) -> Iterator[Incident]:
 def _is_known(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     """Return whether the same log has what removes members: missed polls, refusals, or a lost coordinator."""
     first, last = events[0], events[-1]
-    reasons = ("POLL_TIMEOUT", "GROUP_FENCED", "COORDINATOR_UNAVAILABLE", "MEMBER_EVICTED", "STATIC_MEMBER_FENCED")
-    return bool(timeline.log_between(first, time_of(first) - PAUSE_MS, time_of(last), reasons))
+    return bool(timeline.log_between(first, time_of(first) - PAUSE_MS, time_of(last), _REASONS))
 
 
 def _rounds(events: Sequence[LogEvent]) -> Sequence[LogEvent]:

@@ -30,6 +30,8 @@ _ELSEWHERE: Final = re.compile(
 _NO_LEADER: Final = re.compile(
     r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
+_DIRECT: Final = re.compile(r"(?i:direct buffer memory)")
+_RESERVED: Final = re.compile(r"Cannot reserve (?P<requested>\d{1,18}) bytes of direct buffer memory")
 _GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got offset (?P<got>\d{1,19}) instead")
 _LISTENER: Final = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 _FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.springframework.transaction.")
@@ -128,3 +130,12 @@ def is_of_listener(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, s
     chains = [event.exception.chain for event in events if event.exception is not None]
     is_own = all(_LISTENER in chain[:-1] and not chain[-1].startswith(_FRAMEWORKS) for chain in chains)
     return {} if len(chains) == len(events) and is_own else None
+
+
+def is_of_direct_memory(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a process without memory for its network buffers, which is not a part of its heap."""
+    texts = [f"{event.message}\n{event.fields.get('thrown', '')}" for event in events]
+    if not all(map(_DIRECT.search, texts)):
+        return None
+    found = next(filter(None, map(_RESERVED.search, texts)), None)
+    return {"requested": f"{int(found['requested']):,}"} if found else {}

@@ -99,3 +99,27 @@ def test_a_failed_disk_of_a_broker_is_one_fault_of_all_topics(tmp_path: Path) ->
     disk = "kafka: Failed to produce message to topic {}: kafka server: Disk error when trying to access log file"
     (one,) = found(tmp_path, GO.format(1, "error", disk.format("gauges")) + GO.format(3, "error", disk.format("wells")))
     assert (one.kind, one.subject["topics"]) == ("log_dir_failure", ("gauges", "wells"))
+
+
+@pytest.mark.parametrize("level", ["ERROR", "WARN "])
+def test_an_operator_that_only_warns_has_failed(level: str, tmp_path: Path) -> None:
+    warned = "AbstractOperator:268 - Reconciliation #55(timer) Kafka(qa/core): Failed to reconcile"
+    line = f"2026-05-18 13:51:30 {level} {warned}\n"
+    thrown = "io.strimzi.operator.cluster.KafkaUpgradeException: upgrade requires a message format change\n"
+    (one,) = judge(tmp_path, {"operator.log": line + thrown})
+    assert (one.kind, one.subject["component"]) == ("reconciliation_failed", "qa/core")
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("Failed to connect to 1b34de8e:9092: getaddrinfo: No such host is known.", "host_not_resolved"),
+        (
+            "rdkafka#producer-4:FAIL:1b34de8e:9092/7: Connect to ipv4#10.4.0.5:9092 failed: timed out",
+            "brokers_not_reached",
+        ),
+    ],
+)
+def test_the_address_is_that_of_the_record(line: str, kind: str, tmp_path: Path) -> None:
+    (one,) = found(tmp_path, "".join(GO.format(at, "error", line) for at in (1, 2, 4)))
+    assert (one.kind, one.subject["server"]) == (kind, "1b34de8e:9092")

@@ -191,3 +191,37 @@ def test_the_script_of_an_image_reports_a_refused_setting(frames: str, tmp_path:
     )
     (one,) = judge(tmp_path, {"kafka.log": log})
     assert (one.root_cause, one.subject["setting"]) == ("setting-refused", "advertised.listeners")
+
+
+@pytest.mark.parametrize(
+    ("thrown", "cause"),
+    [
+        (
+            (
+                'Exception in thread "main" org.apache.kafka.common.config.ConfigException: Invalid value x for '
+                "configuration message.max.bytes: Not a number\n\tat kafka.tools.StorageTool$.main(StorageTool.scala)"
+            ),
+            "setting-refused",
+        ),
+        (
+            (
+                "Error: Could not find or load main class kafka.tools.StorageTool\n"
+                "Caused by: java.lang.ClassNotFoundException: kafka.tools.StorageTool"
+            ),
+            "class-not-found",
+        ),
+    ],
+)
+def test_what_ends_before_kafka_logs_has_a_cause(thrown: str, cause: str, tmp_path: Path) -> None:
+    setup = "kafka 08:30:57.87 INFO  ==> Formatting storage directories to add metadata...\n"
+    (one,) = judge(tmp_path, {"kafka.log": f"{setup}{thrown}\n"})
+    assert (one.kind, one.root_cause) == ("server_ended_by_a_fault", cause)
+
+
+def test_a_client_that_ends_with_an_exception_is_not_a_server(tmp_path: Path) -> None:
+    thrown = (
+        'Exception in thread "main" org.apache.kafka.common.config.ConfigException: Invalid value for configuration a\n'
+        "\tat org.apache.kafka.clients.producer.KafkaProducer.<init>(K.java:1)\n\tat shop.Main.main(Main.java:3)"
+    )
+    (one,) = judge(tmp_path, {"shop.log": f"2026-03-02 07:10:01,100 INFO start\n{thrown}\n"})
+    assert one.kind == "client_setting_refused"

@@ -43,6 +43,12 @@ _CALL: Final = re.compile(
 _OUT_OF_MEMORY: Final = "OutOfMemoryError"
 _RECEIVING: Final = "NetworkReceive.readFrom"
 """The method that reserves the memory of a message by its length, which comes first."""
+_UNCAUGHT: Final = 'Exception in thread "main"'
+_SERVER_MAIN: Final = re.compile(
+    r"\bat (?:kafka\.(?:Kafka|tools\.StorageTool)|org\.apache\.kafka\.tools\.StorageTool)\$?\.main\("
+)
+"""The programs of a server's start: the server, and the tool that formats its directories."""
+_OF_SERVER: Final = "main of a Kafka server"
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
 _CALLS: Final = ("InitTransactions", "CommitTransaction", "AbortTransaction", "SendOffsetsToTransaction")
@@ -50,9 +56,11 @@ _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
 def _of_frames(text: str, rest: str) -> str:
-    """Return what only the frames of a stack trace show, in words: a call that timed out, or a received message."""
+    """Return what only the frames of a stack trace show, in words: a call that timed out, a message, or a server."""
     if _OUT_OF_MEMORY in text:
         return _RECEIVING if _RECEIVING in rest else ""
+    if _UNCAUGHT in text and _SERVER_MAIN.search(rest):
+        return _OF_SERVER
     return _call_timed_out(text, rest)
 
 

@@ -39,7 +39,9 @@ _UNREACHED: Final[tuple[EventCategory, ...]] = (*DISCONNECTS, "HOST_NOT_RESOLVED
 _CAUSE: Final = re.compile(r" Its last cause: [^\n]{1,400}?\.(?= |$)")
 _SERVED: Final = re.compile(r" The server served again at [^\n]{1,300}?\)\.")
 """The outcome that another step has found."""
-_START: Final = re.compile(r'(?i:\bstart(?:up|ing)?\b|Exiting Kafka|logs loading|main class|in thread "main")')
+_START: Final = re.compile(
+    r'(?i:\bstart(?:up|ing)?\b|Exiting Kafka|logs loading|main class|in thread "main"|Formatting storage)'
+)
 
 
 class StartFault(NamedTuple):

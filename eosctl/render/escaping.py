@@ -132,7 +132,8 @@ def without_commands_within(text: str, sign: str = r"\x23") -> str:
         text: What may hold such commands.
         sign: How its format escapes ``#``.
     """
-    return _COMMAND_IN_LINE.sub(lambda _: sign, text) if "##" in text else text
+    # Most texts lack even one, which is found ten times as fast as two.
+    return _COMMAND_IN_LINE.sub(lambda _: sign, text) if "#" in text and "##" in text else text
 
 
 def may_hold_command(text: str) -> bool:

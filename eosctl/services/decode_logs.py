@@ -68,8 +68,7 @@ def stream_logs(
     """
     yield writer.head()
     outcomes, partition = Outcomes(()), None
-    by_record = selection.selects_records
-    filtered = bool(selection.producer_ids) or by_record or selection.only is not None
+    filtered = bool(selection.producer_ids) or selection.selects_records or selection.only is not None
     one_by_one = filtered or deep or with_outcomes
     for source in files:
         if with_outcomes and source.path.parent != partition:
@@ -94,11 +93,7 @@ def stream_logs(
                     writer, damage, source, fact.position, "crc-mismatch", "the stored checksum is wrong"
                 )
             if deep:
-                lines = None if by_record or is_metadata_log(source.path) else writer.record_lines(fact)
-                if lines is None:
-                    yield from _records_text(source, fact, selection, writer, damage)
-                else:
-                    yield lines
+                yield from _deep_text(source, fact, selection, writer, damage)
 
 
 def stream_rows(
@@ -175,6 +170,13 @@ def _row_text(
         return write(file, found)
 
     return text
+
+
+def _deep_text(
+    source: Source, batch: LogBatch, selection: Selection, writer: RecordWriter, damage: DamageLog
+) -> Iterator[str]:
+    lines = None if selection.selects_records or is_metadata_log(source.path) else writer.record_lines(batch)
+    return _records_text(source, batch, selection, writer, damage) if lines is None else iter((lines,))
 
 
 def _records_text(
@@ -291,7 +293,7 @@ def dump_logs(
                 damage.add(source.name, fact.position, "crc-mismatch: the stored checksum is wrong")
                 damage.stop_if_strict()
             if deep:
-                yield from _records_text(source, fact, EVERY_RECORD, writer, damage)
+                yield from _deep_text(source, fact, EVERY_RECORD, writer, damage)
         yield writer.end(invalid_bytes, source.path.name)
         remark("".join(writer.remarks))
         damage.stop_if_strict()

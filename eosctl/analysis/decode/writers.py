@@ -20,6 +20,9 @@ class RecordWriter(Protocol):
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return a batch's line; `state` is its kind or the outcome of its transaction."""
 
+    def record_lines(self, batch: LogBatch) -> str | None:
+        """Return the lines of a batch's records if they need no decoding; None to decode them and call `records`."""
+
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the lines of a batch's records."""
 
@@ -35,9 +38,6 @@ class LogWriter(RecordWriter, Protocol):
 
     def run(self, run: LogRun) -> str:
         """Return the lines of several batches, each with the state from its own header."""
-
-    def record_lines(self, batch: LogBatch) -> str | None:
-        """Return the lines of a batch's records if they need no decoding; None to decode them and call `records`."""
 
 
 class DumpWriter(RecordWriter, Protocol):

@@ -11,7 +11,8 @@ from eosctl.analysis.decode.batch_state import control_name, state_of
 from eosctl.analysis.decode.writers import LogWriter
 from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, tsv_cell, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
-from eosctl.render.decode.record_lines import RecordLines
+from eosctl.render.decode.plain_records import PlainLines
+from eosctl.render.decode.record_lines import JsonRecordLines, TableRecordLines, TsvRecordLines
 from eosctl.render.escaping import json_text, utf8_text, visible, without_formula
 from eosctl.storage.scan import LogBatch, LogRun
 from eosctl.wire.errors import WireError
@@ -19,11 +20,14 @@ from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_contr
 from eosctl.wire.records.header import CODEC_MASK, CONTROL, LOG_OVERHEAD_BYTES, BatchHeader
 from eosctl.wire.records.record import Record
 
-#: Number of batches after one that needed the record decoder that are assumed to need it, too.
-_LIKE_THE_LAST: Final = 16
 #: Maximum number of cached lines without their numbers: one for each producer and leader epoch.
 _MOST_LINES: Final = 4_096
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
+
+
+def shown_content(keys: BytesForm, values: BytesForm) -> bool | None:
+    """Return whether plain records are shown with their content, or None if only their decoder knows the forms."""
+    return keys is BytesForm.UTF8 if keys is values and keys in (BytesForm.UTF8, BytesForm.NONE) else None
 
 
 def _control(header: BatchHeader, record: Record) -> EndTxnMarker | OtherControl | None:
@@ -48,6 +52,8 @@ class JsonLogWriter:
         """Choose the form of keys and values."""
         self._key, self._value = bytes_writer(keys), bytes_writer(values)
         self._encode = msgspec.json.Encoder().encode
+        self._forms = keys, values
+        self._plain: PlainLines | None = None
         self._file = ""
 
     def head(self) -> str:
@@ -57,6 +63,10 @@ class JsonLogWriter:
     def start(self, file: str, base_offset: int) -> str:
         """Note the file, which every line names."""
         self._file = utf8_text(file)
+        with_content = shown_content(*self._forms)
+        if with_content is not None:
+            name = self._encode(self._file).decode()
+            self._plain = PlainLines(JsonRecordLines(name, with_content=with_content).of)
         return ""
 
     def batch(self, batch: LogBatch, state: str) -> str:
@@ -95,8 +105,8 @@ class JsonLogWriter:
         return "".join([self.batch(batch, state_of(batch)) for batch in run.batches()])
 
     def record_lines(self, batch: LogBatch) -> str | None:
-        """Records are always decoded."""
-        return None
+        """Return the lines of plain records."""
+        return None if self._plain is None else self._plain.of(batch)
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records; those of control batches have a type."""
@@ -156,6 +166,8 @@ class TableLogWriter:
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
         self._key, self._value, self._header_value = cell_writer(keys), cell_writer(values), bytes_writer(values)
+        with_content = shown_content(keys, values)
+        self._plain = None if with_content is None else PlainLines(TableRecordLines(with_content=with_content).of)
 
     def head(self) -> str:
         """Return the header of the columns."""
@@ -183,8 +195,8 @@ class TableLogWriter:
         return "".join([self.batch(batch, state_of(batch)) for batch in run.batches()])
 
     def record_lines(self, batch: LogBatch) -> str | None:
-        """Records are always decoded."""
-        return None
+        """Return the lines of plain records."""
+        return None if self._plain is None else self._plain.of(batch)
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records, each after a bar."""
@@ -218,10 +230,8 @@ class TsvLogWriter:
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
         self._key, self._value = _without_formulas(cell_writer(keys)), _without_formulas(cell_writer(values))
-        self._without_content = keys is values is BytesForm.NONE
-        self._has_plain_cells = self._without_content or keys is values is BytesForm.UTF8
-        self._record_lines: RecordLines | None = None
-        self._tried_again_in = 0
+        self._with_content = shown_content(keys, values)
+        self._plain: PlainLines | None = None
         self._lines: dict[tuple[int, int, int, int], str] = {}
         self._file = ""
 
@@ -233,10 +243,8 @@ class TsvLogWriter:
         """Note the file, which every line names."""
         self._file = tsv_cell(file)
         self._lines = {}
-        if self._has_plain_cells and self._file.isascii():
-            self._record_lines = RecordLines(self._file, with_content=not self._without_content)
-        else:
-            self._record_lines = None
+        if self._with_content is not None:
+            self._plain = PlainLines(TsvRecordLines(self._file, with_content=self._with_content).of)
         return ""
 
     def batch(self, batch: LogBatch, state: str) -> str:
@@ -280,14 +288,8 @@ class TsvLogWriter:
         return line
 
     def record_lines(self, batch: LogBatch) -> str | None:
-        """Return the lines of plain records; after a batch with other records, this is not tried for a while."""
-        if self._record_lines is None or self._tried_again_in:
-            self._tried_again_in = max(self._tried_again_in - 1, 0)
-            return None
-        found = self._record_lines.of(batch)
-        if found is None:
-            self._tried_again_in = _LIKE_THE_LAST
-        return found
+        """Return the lines of plain records."""
+        return None if self._plain is None else self._plain.of(batch)
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records' lines."""
@@ -295,7 +297,7 @@ class TsvLogWriter:
         if not header.attributes & CONTROL:
             first = header.base_sequence - header.base_offset
             ordered, front = header.base_sequence >= 0, f"record\t{self._file}\t"
-            if self._without_content:
+            if self._with_content is False:
                 return "".join(
                     [
                         f"{front}{offset}\t{timestamp}\t{(first + offset) & _MAX_SEQUENCE if ordered else -1}\t-\t-\n"

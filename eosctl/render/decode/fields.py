@@ -16,12 +16,12 @@ from eosctl.wire.records.compression import Compression
 CODECS: Final = (*(codec.name.lower() for codec in Compression), "codec-5", "codec-6", "codec-7")
 #: Times that are shown as dates; others are shown as numbers.
 _PRINTABLE: Final = bytes(range(32, 127))
-_LAST_TIME_MS: Final = 253_402_300_799_999
+LAST_TIME_MS: Final = 253_402_300_799_999
 
 
 def when(timestamp: int) -> str:
     """Write a timestamp (milliseconds since the epoch) as a date; a value out of range stays a number."""
-    return time_text(timestamp) if 0 <= timestamp <= _LAST_TIME_MS else str(timestamp)
+    return time_text(timestamp) if 0 <= timestamp <= LAST_TIME_MS else str(timestamp)
 
 
 def bytes_writer(form: BytesForm) -> Callable[[bytes | None], Any]:

@@ -16,6 +16,8 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.render.decode.fields import CODECS
 from eosctl.render.decode.formats import KafkaDialect
 from eosctl.render.decode.meaning import TOPICS, read_key, read_value, state_name, with_consumer_protocol
+from eosctl.render.decode.plain_records import PlainLines, read_plain_records
+from eosctl.render.decode.record_lines import kafka_lines
 from eosctl.render.escaping import visible
 from eosctl.storage.scan import LogBatch
 from eosctl.wire.errors import WireError
@@ -41,6 +43,7 @@ class KafkaLogWriter:
         self._file = ""
         self._last_offset = -1
         self._gaps: list[tuple[int, int]] = []
+        self._plain = PlainLines(self._plain_lines) if topic is None else None
 
     def start(self, file: str, base_offset: int) -> str:
         """Name the file and its first offset."""
@@ -64,16 +67,33 @@ class KafkaLogWriter:
             f"magic: {h.magic} compresscodec: {CODECS[h.codec]} crc: {h.crc} isvalid: {_bool(batch.crc_valid)}\n"
         )
 
+    def record_lines(self, batch: LogBatch) -> str | None:
+        """Return the lines of plain records of a topic that is not internal."""
+        return None if self._plain is None else self._plain.of(batch)
+
+    def _plain_lines(self, batch: LogBatch) -> str | None:
+        records = read_plain_records(batch, with_content=True)
+        lines = None if records is None else kafka_lines(records, _time_type(batch.header))
+        if records is not None and lines is not None:
+            offsets = records.offsets
+            for offset in offsets[:1] if isinstance(offsets, range) else offsets:
+                self._note_offset(offset)
+            self._last_offset = offsets[-1]
+        return lines
+
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the lines of a batch's records, and note where their offsets leave one out."""
         lines = []
         for record in records:
-            gap_at_start = self._last_offset == -1 and self._dialect is KafkaDialect.KAFKA_3_9
-            if not gap_at_start and record.offset != self._last_offset + 1:
-                self._gaps.append((self._last_offset, record.offset))
-            self._last_offset = record.offset
+            self._note_offset(record.offset)
             lines.append(self._record(batch.header, record) + "\n")
         return "".join(lines)
+
+    def _note_offset(self, offset: int) -> None:
+        gap_at_start = self._last_offset == -1 and self._dialect is KafkaDialect.KAFKA_3_9
+        if not gap_at_start and offset != self._last_offset + 1:
+            self._gaps.append((self._last_offset, offset))
+        self._last_offset = offset
 
     def _record(self, header: BatchHeader, record: Record) -> str:
         key_size = -1 if record.key is None else len(record.key)

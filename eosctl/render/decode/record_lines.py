@@ -1,31 +1,22 @@
-"""Write records as tab-separated lines from the columns of their batch.
-
-Most batches of most logs contain printable ASCII. For these, no record becomes a separate object, and all lines of a
-batch are built and checked together. The record decoder handles unusual content, such as text that needs escapes and
-malformed records.
-"""
+"""The lines of plain records in each format; other records are written one by one, by the format's writer."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
 
+from eosctl.render.decode.fields import LAST_TIME_MS, when
+from eosctl.render.decode.plain_records import PlainRecords, fill_lines, read_plain_records
+from eosctl.render.escaping import json_text
 from eosctl.storage.scan import LogBatch
-from eosctl.wire.errors import WireError
-from eosctl.wire.records.columns import decode_columns
-from eosctl.wire.records.compression import decompress
-from eosctl.wire.records.header import CODEC_MASK, CONTROL, HEADER_BYTES, LOG_APPEND_TIME, LOG_OVERHEAD_BYTES
 
-_PRINTABLE: Final = bytes(range(32, 127))
-_MAX_SEQUENCE: Final = 0x7FFF_FFFF
-#: The lines of larger batches would take much memory together.
-_MOST_RECORDS: Final = 65_536
-_NULL: Final = b"-"
-# Connectors' settings and session keys, which are masked record by record.
-_MAY_HOLD_SECRETS: Final = (b'"properties"', b"session-key")
+_SIGNS_OF_FORMULAS: Final = frozenset(b"=+-@")
+_MILLISECONDS: Final = tuple(b".%03dZ" % number for number in range(1_000))
 
 
-class RecordLines:
-    """Writes the records of one file: file, offset, timestamp, sequence, key and value."""
+class TsvRecordLines:
+    """Tab-separated lines of one file: file, offset, timestamp, sequence, key and value."""
 
     def __init__(self, file: str, *, with_content: bool) -> None:
         """Store the values that all lines share.
@@ -37,53 +28,114 @@ class RecordLines:
         content = b"%b\t%b" if with_content else b"-\t-"
         self._line = b"record\t" + file.encode().replace(b"%", b"%%") + b"\t%d\t%d\t%d\t" + content + b"\n"
         self._with_content = with_content
-        self._marks = _marks(self._line)
 
     def of(self, batch: LogBatch) -> str | None:
         """Return the lines of a batch's records, or None if they need the record decoder."""
-        _, header, _, buffer, start = batch
-        attributes, count = header.attributes, header.records_count
-        if header.magic < 2 or attributes & CONTROL or not 0 < count <= _MOST_RECORDS or not buffer:
+        records = read_plain_records(batch, with_content=self._with_content)
+        if records is None:
             return None
-        section = buffer[start + HEADER_BYTES : start + LOG_OVERHEAD_BYTES + header.batch_length]
-        if attributes & CODEC_MASK:
-            try:
-                section = decompress(attributes & CODEC_MASK, section)
-            except WireError:
-                return None
-        if self._with_content and any(mark in section for mark in _MAY_HOLD_SECRETS):
-            return None
-        columns = decode_columns(section, count, header.base_timestamp, with_content=self._with_content, null=_NULL)
-        if columns is None:
-            return None
-        deltas, timestamps, keys, values = columns
-        width = 5 if self._with_content else 3
-        cells: list[Any] = [-1] * (width * count)
-        cells[1::width] = [header.max_timestamp] * count if attributes & LOG_APPEND_TIME else timestamps
-        base_offset, base_sequence = header.base_offset, header.base_sequence
-        if deltas == list(range(count)) and base_sequence + count <= _MAX_SEQUENCE:  # only compaction leaves gaps
-            cells[0::width] = range(base_offset, base_offset + count)
-            if base_sequence >= 0:
-                cells[2::width] = range(base_sequence, base_sequence + count)
-        else:
-            cells[0::width] = [base_offset + delta for delta in deltas]
-            if base_sequence >= 0:
-                cells[2::width] = [base_sequence + delta & _MAX_SEQUENCE for delta in deltas]
+        numbers = records.offsets, records.timestamps, records.sequences
         if not self._with_content:
-            return (self._line * count % tuple(cells)).decode()
-        cells[3::width] = keys
-        cells[4::width] = values
-        lines = self._line * count % tuple(cells)
-        return lines.decode() if _marks(lines) == self._marks * count and not _may_hold_formula(lines) else None
+            return fill_lines(self._line, numbers).decode()
+        if not _SIGNS_OF_FORMULAS.isdisjoint(records.first_bytes) or not records.has_printable_content:
+            return None
+        return fill_lines(self._line, (*numbers, records.keys, records.values)).decode()
 
 
-def _may_hold_formula(lines: bytes) -> bool:
-    """Return whether a cell may begin like a formula; dashes of null and sequences of -1 do not."""
-    if b"\t=" in lines or b"\t+" in lines or b"\t@" in lines:
-        return True
-    return lines.count(b"\t-") != lines.count(b"\t-1\t") + lines.count(b"\t-\t") + lines.count(b"\t-\n")
+class TableRecordLines:
+    """Lines of the table: offset, time, key and value."""
+
+    def __init__(self, *, with_content: bool) -> None:
+        """Choose whether to show keys and values, as UTF-8; otherwise they are dashes."""
+        self._line = b"  | %-19d  %b  " + (b"%b  %b" if with_content else b"-  -") + b"\n"
+        self._with_content = with_content
+
+    def of(self, batch: LogBatch) -> str | None:
+        """Return the lines of a batch's records, or None if they need the record decoder."""
+        records = read_plain_records(batch, with_content=self._with_content)
+        if records is None or records.has_headers:
+            return None
+        front = records.offsets, _times(records.timestamps)
+        if not self._with_content:
+            return fill_lines(self._line, front).decode()
+        if not records.has_printable_content:
+            return None
+        return fill_lines(self._line, (*front, records.keys, records.values)).decode()
 
 
-def _marks(lines: bytes) -> int:
-    """Count the bytes that are not printable ASCII; lines of plain content have them only between the cells."""
-    return len(lines.translate(None, _PRINTABLE))
+def _times(timestamps: Sequence[int]) -> list[bytes]:
+    """Return cells of 24 characters."""
+    if min(timestamps) < 0 or max(timestamps) > LAST_TIME_MS:
+        return [f"{when(timestamp):<24}".encode() for timestamp in timestamps]
+    seconds = {second: _second(second) for second in {time // 1_000 for time in timestamps}}
+    return [seconds[timestamp // 1_000] + _MILLISECONDS[timestamp % 1_000] for timestamp in timestamps]
+
+
+@lru_cache(maxsize=64)
+def _second(second: int) -> bytes:
+    """Return a point in time without its milliseconds; batches of a log share few seconds."""
+    return when(second * 1_000)[:19].encode()
+
+
+class JsonRecordLines:
+    """JSON objects of one file; nulls need lines of their own."""
+
+    def __init__(self, file: str, *, with_content: bool) -> None:
+        """Store the values that all lines share.
+
+        Args:
+            file: The file's name as a JSON string.
+            with_content: Whether to show keys and values, as UTF-8; otherwise they are null.
+        """
+        name = file.encode().replace(b"%", b"%%")
+        self._front = b'{"kind":"record","file":' + name + b',"offset":%d,"timestamp":%d,"sequence":%d,"key":'
+        self._with_content = with_content
+
+    def of(self, batch: LogBatch) -> str | None:
+        """Return the lines of a batch's records, or None if they need the record decoder."""
+        records = read_plain_records(batch, with_content=self._with_content)
+        if records is None or records.has_headers:
+            return None
+        columns: list[Sequence[int] | list[bytes]] = [records.offsets, records.timestamps, records.sequences]
+        key = value = b"null"
+        if self._with_content:
+            if records.has_mixed_nulls or not records.has_printable_content:
+                return None
+            if not records.null_keys:
+                key = b'"%b"'
+                columns.append(_escaped(records.keys))
+            if not records.null_values:
+                value = b'"%b"'
+                columns.append(_escaped(records.values))
+        line = self._front + key + b',"value":' + value + b',"headers":[]}\n'
+        return json_text(fill_lines(line, columns).decode())
+
+
+def _escaped(texts: list[bytes]) -> list[bytes]:
+    """Return printable texts as they stand between the quotes of JSON strings."""
+    joined = b"".join(texts)
+    if b"\\" in joined:
+        texts = [text.replace(b"\\", b"\\\\") for text in texts]
+    return [text.replace(b'"', b'\\"') for text in texts] if b'"' in joined else texts
+
+
+def kafka_lines(records: PlainRecords, time_type: str) -> str | None:
+    """Return the lines of Kafka's dump tool, which leaves null out; None if they need the record decoder."""
+    if records.has_headers or records.has_mixed_nulls:
+        return None
+    nulls = [-1] * len(records.offsets)
+    key_sizes = nulls if records.null_keys else [len(key) for key in records.keys]
+    value_sizes = nulls if records.null_values else [len(value) for value in records.values]
+    numbers = records.offsets, records.timestamps, key_sizes, value_sizes, records.sequences
+    line = f"| offset: %d {time_type}: %d keySize: %d valueSize: %d sequence: %d headerKeys: []".encode()
+    columns: list[Sequence[int] | list[bytes]] = [*numbers]
+    if not records.null_keys:
+        line += b" key: %b"
+        columns.append(records.keys)
+    if not records.null_values:
+        line += b" payload: %b"
+        columns.append(records.values)
+    try:
+        return fill_lines(line + b"\n", columns).decode()
+    except UnicodeDecodeError:  # Malformed bytes are replaced record by record.
+        return None

@@ -23,12 +23,20 @@ class Columns(NamedTuple):
         timestamps: Milliseconds since the epoch. With LogAppendTime, use the batch's max timestamp instead.
         keys: The keys; empty when the content was not requested.
         values: The values; empty when the content was not requested.
+        null_keys: Number of keys that are null.
+        null_values: Number of values that are null.
+        first_bytes: First bytes of keys and values; empty when the content was not requested.
+        has_headers: Whether any record has headers, which were validated.
     """
 
     offset_deltas: list[int]
     timestamps: list[int]
     keys: list[bytes]
     values: list[bytes]
+    null_keys: int
+    null_values: int
+    first_bytes: set[int]
+    has_headers: bool
 
 
 def decode_columns(
@@ -53,9 +61,13 @@ def _decode(  # noqa: C901 - one hot loop
     section: bytes, count: int, base_timestamp: int, with_content: bool, null: bytes
 ) -> Columns | None:
     """Decode a section; varints of one or two bytes are read inline, as in `record.decode_section`."""
-    columns = Columns([], [], [], [])
-    add_offset, add_timestamp = columns.offset_deltas.append, columns.timestamps.append
-    add_key, add_value = columns.keys.append, columns.values.append
+    offset_deltas: list[int] = []
+    timestamps: list[int] = []
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    first_bytes: set[int] = set()
+    null_keys = null_values = 0
+    has_headers = False
     zigzag, low, limit, position = ZIGZAG, _LOW, len(section), 0
     for _ in range(count):
         size = section[position]
@@ -74,31 +86,32 @@ def _decode(  # noqa: C901 - one hot loop
 
         delta = section[position]
         if delta < 128:
-            add_timestamp(base_timestamp + zigzag[delta])
+            timestamps.append(base_timestamp + zigzag[delta])
             position += 1
         elif (high := section[position + 1]) < 128 and not delta & 1:
-            add_timestamp(base_timestamp + (high << 6) + low[delta])
+            timestamps.append(base_timestamp + (high << 6) + low[delta])
             position += 2
         else:
             delta, position = decode_varint(section, position)
-            add_timestamp(base_timestamp + delta)
+            timestamps.append(base_timestamp + delta)
 
         delta = section[position]
         if delta < 128:
-            add_offset(zigzag[delta])
+            offset_deltas.append(zigzag[delta])
             position += 1
         elif (high := section[position + 1]) < 128 and not delta & 1:
-            add_offset((high << 6) + low[delta])
+            offset_deltas.append((high << 6) + low[delta])
             position += 2
         else:
             delta, position = decode_varint(section, position)
-            add_offset(delta)
+            offset_deltas.append(delta)
 
         size = section[position]
         if size == 1:
             position += 1
+            null_keys += 1
             if with_content:
-                add_key(null)
+                keys.append(null)
         else:
             if size < 128:
                 start = position + 1
@@ -109,13 +122,16 @@ def _decode(  # noqa: C901 - one hot loop
                 return None
             position = start + size
             if with_content:
-                add_key(section[start:position])
+                keys.append(section[start:position])
+                if size:
+                    first_bytes.add(section[start])
 
         size = section[position]
         if size == 1:
             position += 1
+            null_values += 1
             if with_content:
-                add_value(null)
+                values.append(null)
         else:
             if size < 128:
                 start = position + 1
@@ -129,14 +145,19 @@ def _decode(  # noqa: C901 - one hot loop
                 return None
             position = start + size
             if with_content:
-                add_value(section[start:position])
+                values.append(section[start:position])
+                if size:
+                    first_bytes.add(section[start])
 
         if section[position]:
             if position >= end:
                 return None
+            has_headers = True
             position = decode_headers(section, position, end)[1]
         else:
             position += 1
         if position != end:
             return None
-    return columns if position == limit else None
+    if position != limit:
+        return None
+    return Columns(offset_deltas, timestamps, keys, values, null_keys, null_values, first_bytes, has_headers)

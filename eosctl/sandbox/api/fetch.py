@@ -286,11 +286,12 @@ class Fetch(WaitingFetch):
             if empty is not None:
                 self._context.reply(empty)
                 return
+        lasts = session.session_id != NO_SESSION_ID  # Otherwise nothing is noted for the next fetch.
         endpoints: dict[int, NodeEndpoint] = {}
         topics: dict[tuple[str, bytes], list[PartitionData]] = {}
         for cached, data in results:
             partition, records = cached.watched, data.records
-            if cached.must_respond(data) or not incremental:
+            if not lasts or cached.must_respond(data) or not incremental:
                 error = data.error_code
                 if error and error in LEADER_ERRORS and self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
                     data = self._point_to_leader(cached.key, data, endpoints)
@@ -303,9 +304,9 @@ class Fetch(WaitingFetch):
                 session.move_to_end(cached)
                 if is_consumer and partition is not None:
                     partition.traffic.bytes_out += len(records)
-            elif partition is not None and cached.is_up_to_date and not self._has_answer(partition, cached):
+            elif lasts and partition is not None and cached.is_up_to_date and not self._has_answer(partition, cached):
                 self._settle(partition, cached)
-        if session.session_id == NO_SESSION_ID:
+        if not lasts:
             session.close()
         self._context.reply(
             FetchResponse(
@@ -324,8 +325,7 @@ class Fetch(WaitingFetch):
         if leadership is None:
             return data
         leader = leadership.leader_id
-        endpoint = broker.endpoint_of(leader, self._context.listener)
-        if endpoint is not None:
+        if (endpoint := broker.endpoint_of(leader, self._context.listener)) is not None:
             endpoints[leader] = NodeEndpoint(leader, endpoint.host, endpoint.port, endpoint.rack)
         return with_current_leader(data, leader, leadership.leader_epoch)
 

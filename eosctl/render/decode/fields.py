@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +22,15 @@ LAST_TIME_MS: Final = 253_402_300_799_999
 
 def when(timestamp: int) -> str:
     """Write a timestamp (milliseconds since the epoch) as a date; a value out of range stays a number."""
-    return time_text(timestamp) if 0 <= timestamp <= LAST_TIME_MS else str(timestamp)
+    if not 0 <= timestamp <= LAST_TIME_MS:
+        return str(timestamp)
+    return f"{second_text(timestamp // 1_000)}.{timestamp % 1_000:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def second_text(second: int) -> str:
+    """Write a second since the epoch without zone; batches of a log share few seconds."""
+    return time_text(second * 1_000)[:19]
 
 
 def bytes_writer(form: BytesForm) -> Callable[[bytes | None], Any]:

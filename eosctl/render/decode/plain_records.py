@@ -57,7 +57,7 @@ class PlainRecords(NamedTuple):
     @property
     def has_printable_content(self) -> bool:
         """Return whether keys and values are printable ASCII."""
-        return is_printable(b"".join(self.values)) and is_printable(b"".join(self.keys))
+        return printable_text(self.values) is not None and printable_text(self.keys) is not None
 
     @property
     def has_mixed_nulls(self) -> bool:
@@ -108,9 +108,10 @@ def _may_hold_secrets(keys: list[bytes]) -> bool:
     return any(key in joined for key in _KEYS_OF_SECRETS)
 
 
-def is_printable(content: bytes) -> bool:
-    """Return whether content is printable ASCII."""
-    return content.translate(_PRINTABLE_ONLY) == content
+def printable_text(texts: list[bytes]) -> bytes | None:
+    """Return joined texts, or None unless they are printable ASCII."""
+    joined = b"".join(texts)
+    return joined if joined.translate(_PRINTABLE_ONLY) == joined else None
 
 
 def fill_lines(line: bytes, columns: Sequence[Sequence[Any]]) -> bytes:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
-from eosctl.render.decode.fields import LAST_TIME_MS, when
-from eosctl.render.decode.plain_records import PlainRecords, fill_lines, read_plain_records
+from eosctl.render.decode.fields import LAST_TIME_MS, second_text, when
+from eosctl.render.decode.plain_records import PlainRecords, fill_lines, printable_text, read_plain_records
 from eosctl.render.escaping import json_text
 from eosctl.storage.scan import LogBatch
 
@@ -64,17 +63,12 @@ class TableRecordLines:
 
 
 def _times(timestamps: Sequence[int]) -> list[bytes]:
-    """Return cells of 24 characters."""
-    if min(timestamps) < 0 or max(timestamps) > LAST_TIME_MS:
-        return [f"{when(timestamp):<24}".encode() for timestamp in timestamps]
-    seconds = {second: _second(second) for second in {time // 1_000 for time in timestamps}}
-    return [seconds[timestamp // 1_000] + _MILLISECONDS[timestamp % 1_000] for timestamp in timestamps]
-
-
-@lru_cache(maxsize=64)
-def _second(second: int) -> bytes:
-    """Return a point in time without its milliseconds; batches of a log share few seconds."""
-    return when(second * 1_000)[:19].encode()
+    """Return cells of 24 characters; the records of a batch often share a second."""
+    start = min(timestamps) // 1_000
+    if max(timestamps) < (start + 1) * 1_000 and 0 <= start <= LAST_TIME_MS // 1_000:
+        front = second_text(start).encode()
+        return [front + _MILLISECONDS[timestamp - start * 1_000] for timestamp in timestamps]
+    return [f"{when(timestamp):<24}".encode() for timestamp in timestamps]
 
 
 class JsonRecordLines:
@@ -99,21 +93,21 @@ class JsonRecordLines:
         columns: list[Sequence[int] | list[bytes]] = [records.offsets, records.timestamps, records.sequences]
         key = value = b"null"
         if self._with_content:
-            if records.has_mixed_nulls or not records.has_printable_content:
+            keys, values = printable_text(records.keys), printable_text(records.values)
+            if keys is None or values is None or records.has_mixed_nulls:
                 return None
             if not records.null_keys:
                 key = b'"%b"'
-                columns.append(_escaped(records.keys))
+                columns.append(_escaped(records.keys, keys))
             if not records.null_values:
                 value = b'"%b"'
-                columns.append(_escaped(records.values))
+                columns.append(_escaped(records.values, values))
         line = self._front + key + b',"value":' + value + b',"headers":[]}\n'
         return json_text(fill_lines(line, columns).decode())
 
 
-def _escaped(texts: list[bytes]) -> list[bytes]:
+def _escaped(texts: list[bytes], joined: bytes) -> list[bytes]:
     """Return printable texts as they stand between the quotes of JSON strings."""
-    joined = b"".join(texts)
     if b"\\" in joined:
         texts = [text.replace(b"\\", b"\\\\") for text in texts]
     return [text.replace(b'"', b'\\"') for text in texts] if b'"' in joined else texts

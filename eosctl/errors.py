@@ -6,10 +6,11 @@ Standard library only: every package below ``commands`` may raise one, and only 
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import BinaryIO, ClassVar, Final
 
 
 class ExitCode(IntEnum):
@@ -59,6 +60,17 @@ class UsageError(EosctlError):
     """The command line asks for something that makes no sense."""
 
     exit_code = ExitCode.BAD_INPUT
+
+
+def standard_input_stream() -> BinaryIO:
+    """Return the bytes of standard input.
+
+    Raises:
+        UsageError: The shell closed it (``<&-``).
+    """
+    if sys.stdin is None:
+        raise UsageError("Standard input is closed.", "- reads it.", "Pipe a text to the command, or name a file.")
+    return sys.stdin.buffer
 
 
 # The message of a defect may be the text of everything that a file holds.

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from eosctl.errors import EosctlError, UsageError, write_failed
+from eosctl.errors import EosctlError, UsageError, standard_input_stream, write_failed
 from eosctl.render.escaping import lines_text, utf8_text, visible, without_commands
 from eosctl.render.formats import FOR_PEOPLE, FindingFormat, format_of_file
 from eosctl.render.page import PLAIN, Style
@@ -66,7 +66,7 @@ def standard_input(limit: int) -> str:
     Args:
         limit: How many bytes to read at most. Bytes that are not UTF-8 become replacement characters.
     """
-    data = sys.stdin.buffer.read(limit + 1)
+    data = standard_input_stream().read(limit + 1)
     if len(data) > limit:
         note(f"note: only the first {limit >> 10:,} KiB were read; eosctl logs report - reads a whole log.")
     return data[:limit].decode("utf-8", "replace")

@@ -7,10 +7,13 @@ from typing import Final
 
 from eosctl.findings.other_programs import no_kafka_text
 from eosctl.model.log_event import UNCLASSIFIED
-from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
-from eosctl.text import count_text
+from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
+from eosctl.model.period import ALL_TIME, Period
+from eosctl.text import count_text, time_text
 
 NAMED_FILES: Final = 3
+PERIOD: Final = "the period"
+"""What is named in place of a file if the records of all files lie outside of the period."""
 
 
 def unread_text(one: FileCoverage) -> str:
@@ -46,13 +49,27 @@ def nothing_read_text(findings: LogFindings) -> str:
 
 
 def unjudged_text(findings: LogFindings) -> str:
-    """Return a sentence if no record is of Kafka or in the catalog; empty if one is, or if there are no records."""
+    """Return a sentence if no record is of Kafka, in the catalog, or in the period; empty if there are no records."""
+    if outside := next((one.reason for one in findings.skipped if one.file == PERIOD), ""):
+        return f"{outside[:1].upper()}{outside[1:]}"
     if other := no_kafka_text(findings):
         return other
     if not findings.has_records or findings.totals.by_category.keys() - {UNCLASSIFIED}:
         return ""
     records = count_text(sum(source.event_count for source in findings.sources), "record")
     return f"None of {records} is in the log catalog, so these logs do not show whether transactions work"
+
+
+def outside_of(findings: LogFindings, period: Period) -> SkippedFile | None:
+    """Return what was not judged if no record lies in a period: a wrong clock or zone, or another time was meant."""
+    times = [(one.first_ms, one.last_ms) for one in findings.sources]
+    known = [(first, last) for first, last in times if first is not None and last is not None]
+    if period == ALL_TIME or not known or len(known) < len(times) or findings.totals.event_count:
+        return None
+    if any(period.touches(first, last) for first, last in known):
+        return None
+    begin, end = time_text(min(first for first, _ in known)), time_text(max(last for _, last in known))
+    return SkippedFile(PERIOD, f"no record lies in the period: they are from {begin} to {end}", True)
 
 
 def _named(files: Sequence[str]) -> str:

@@ -77,6 +77,10 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
     counted = {count.file for count in counts}
     strange = (one.name for one in sources if one.size_bytes and not one.verdict.has_headers)
     reasons |= {name: _STRANGE for name in strange if name not in counted and name not in reasons}
+    if not counted and not reasons and not any(one.size_bytes for one in sources):
+        # Nothing was read: what is left out next to logs is then the reason.
+        reasons = {one.name: one.reason for one in unread} | {one.name: "the file is empty" for one in sources}
+        reasons = reasons or {str(request.paths[0]): "the input holds no file"}
     return CountedExceptions(tuple(counts), {opened.name_of(name): reason for name, reason in reasons.items()})
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.errors import ExitCode
+from eosctl.findings.log_reading import outside_of
 from eosctl.logs.digest.digest import digest_events
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_findings import LogFindings, SkippedFile
@@ -59,7 +60,8 @@ class Mined(NamedTuple):
     Attributes:
         findings: The events, the incidents with their causes, and what was not read or not understood.
         far_away: Files whose records lie far from the period; empty if any event was found.
-        exit_code: 4 where a file could not be read to its end, or no log record was recognized; else 0.
+        exit_code: 4 where a file could not be read to its end, or no log record was recognized or lies in the period;
+            else 0.
     """
 
     findings: LogFindings
@@ -102,6 +104,8 @@ def _mined(findings: LogFindings, request: MineRequest) -> Mined:
     from eosctl.logs.topics.address import is_topic_url
     from eosctl.logs.topics.plan import FAR_AWAY
 
+    if outside := outside_of(findings, request.period):
+        findings = findings._replace(skipped=(*findings.skipped, outside))
     has_events = findings.totals.event_count > 0
     far_away = () if has_events else tuple(one for one in findings.skipped if one.reason == FAR_AWAY)
     # A topic may have no records, but a file of logs holds some.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from eosctl.errors import standard_input_stream
 from eosctl.storage.names import FileState, Suffix, parse_segment_file
 
 STDIN: Final = "-"
@@ -69,7 +69,7 @@ def base_offset_of(path: Path) -> int:
 @contextmanager
 def spooled(stream: BinaryIO | None = None) -> Iterator[Path]:
     """Copy a stream (standard input) to a temporary file, since readers need random access."""
-    source = sys.stdin.buffer if stream is None else stream
+    source = standard_input_stream() if stream is None else stream
     with tempfile.NamedTemporaryFile(prefix="eosctl-", suffix=".spool") as file:
         while piece := source.read(_PIECE_BYTES):
             file.write(piece)

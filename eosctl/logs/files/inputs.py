@@ -12,7 +12,6 @@ import os
 import posixpath
 import stat
 import struct
-import sys
 import tarfile
 import zipfile
 import zlib
@@ -22,6 +21,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NamedTuple
 
+from eosctl.errors import standard_input_stream
 from eosctl.input_file import open_input
 from eosctl.logs.files.sources import Unread, archive_of, find_files
 from eosctl.temporary_folders import temporary_folder
@@ -106,7 +106,7 @@ class _Copies:
     def add(self, path: Path) -> None:
         if str(path) == STDIN:
             self._progress("standard input, until it ends")
-            self._keep(sys.stdin.buffer, "stdin")
+            self._keep(standard_input_stream(), "stdin")
         elif _is_pipe(path):
             self._progress(f"{path}, a pipe, until its writer closes it")
             try:

@@ -50,7 +50,7 @@ def read_as(deployment: Deployment) -> tuple[ReadAs, ...]:
         if component.inside is not None or component.place.line == 0:
             continue
         one = _read(component, deployment)
-        key = (one.file, one.title, one.recognized_by, one.release)
+        key = (one.file, one.title, one.recognized_by, one.release, *one.used)
         first.setdefault(key, one)
         counts[key] += 1
     return tuple(msgspec.structs.replace(one, count=counts[key]) for key, one in first.items())
@@ -69,7 +69,16 @@ def _read(component: Component, deployment: Deployment) -> ReadAs:
         release=release_text(component.release) if is_tabulated else "",
         is_release_assumed=is_tabulated and not component.release_named,
         alternatives=tuple(_TITLES[role] for role in component.others),
+        used=_used(component),
     )
+
+
+def _used(component: Component) -> tuple[str, ...]:
+    """Return the other files that a component has values from; that of an environment is in what shows it."""
+    values = (*component.given.values(), *filter(None, (component.instances,)))
+    files = dict.fromkeys(value.place.file for value in values if value.place is not None)
+    own, environment = component.place.file, component.environment.rpartition("/")[2]
+    return tuple(file for file in files if file != own and file.rpartition("/")[2] != environment)
 
 
 def _title(component: Component) -> str:

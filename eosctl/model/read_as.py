@@ -24,6 +24,7 @@ class ReadAs(msgspec.Struct, frozen=True):
         is_release_assumed: Whether neither the user nor the file names the release.
         count: How many parts of the file were read so.
         alternatives: What else it may be, where no key decides: the rules of each of these were applied, too.
+        used: Other files with values of it, or with the number of its processes.
     """
 
     file: str
@@ -36,6 +37,7 @@ class ReadAs(msgspec.Struct, frozen=True):
     is_release_assumed: bool
     count: int = 1
     alternatives: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
 
 
 def sentence(one: ReadAs) -> str:
@@ -51,4 +53,5 @@ def sentence(one: ReadAs) -> str:
     times = f", {one.count} times" if one.count > 1 else ""
     either = "".join(f" or {other}" for other in one.alternatives)
     defaults = f"{one.software} {one.release}{assumed}" if one.release else "only some defaults known"
-    return f"{one.title}{either} ({shown}), {defaults}{times}"
+    used = f"; uses {', '.join(one.used)}" if one.used else ""
+    return f"{one.title}{either} ({shown}), {defaults}{times}{used}"

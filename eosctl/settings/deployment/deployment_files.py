@@ -163,8 +163,8 @@ def read_deployment(
         for number, condition, other in unlike
     )
     deployment = Deployment(tuple(_components(everything, releases)), load_tables(), variations)
-    given = (value for one in deployment.components for value in one.given.values())
-    used = {value.place.file for value in given if value.place is not None}
+    given = (value for one in deployment.components for value in (*one.given.values(), one.instances))
+    used = {value.place.file for value in given if value is not None and value.place is not None}
     not_understood = [
         file
         for file in not_understood
@@ -175,7 +175,7 @@ def read_deployment(
     return FilesRead(
         deployment,
         tuple(read),
-        tuple(without),
+        tuple(file for file in without if file not in used),
         tuple(unreadable),
         not_understood=(*not_understood, *left_out(paths, read)),
         unseen=(*unseen, *included, *builds.missing_for(used)),

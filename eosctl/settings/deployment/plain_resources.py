@@ -11,6 +11,7 @@ from typing import Final
 
 from eosctl.model.parameter import relaxed
 from eosctl.settings.deployment.client_signs import shows_no_client
+from eosctl.settings.files.file_texts import mentions_kafka
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks.pipelines import is_connect_without_kafka
 from eosctl.settings.platforms.ansible import brings_roles_alone
@@ -69,6 +70,10 @@ _PLAY: Final = frozenset(
         *("file", "uri", "systemd", "service", "package", "yum", "apt", "wait_for", "set_fact", "block", "with_items"),
     }
 )
+_IMAGE: Final = re.compile(r"(?:^|[.])(?:\w*[iI]mage|repository|registry)(?:[.](?:repository|registry|name|tag))?$")
+_SERVER_IMAGE: Final = re.compile(
+    r"kafka(?:-native)?|redpanda|cp-(?:enterprise-)?(?:kafka|server)[\w-]*|[\w-]*kafka-connect[\w-]*"
+)
 _QUERY: Final = re.compile(r"\bKAFKA_TOPIC\s*=|\bEMIT\s+CHANGES\b", re.IGNORECASE)
 
 
@@ -88,8 +93,22 @@ def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
         return not names_setting(text)
     is_of_others = any(is_pipeline(one, file) or _has_tasks(one) for one in documents)
     is_of_others = is_of_others or any(map(is_connect_without_kafka, documents)) or any(map(_is_of_tool, documents))
+    is_of_others = is_of_others or _names_kafka_in_images_alone(documents, file)
     is_of_others = is_of_others or (file.lower().endswith(".sql") and _QUERY.search(text) is not None)
     return is_of_others and not names_setting(text)
+
+
+def _names_kafka_in_images_alone(documents: Sequence[Node], file: str) -> bool:
+    """Return whether a chart's values name Kafka in images alone, and none of them is that of a server.
+
+    Values for a broker or a worker without a setting leave all to the chart, which is not among the files.
+    """
+    leaves = [leaf for one in documents for leaf in (flatten(one) if isinstance(one, Branch) else ())]
+    images = [leaf.text or "" for key, leaf in leaves if _IMAGE.search(key) is not None]
+    others = "\n".join(f"{key}: {leaf.text}" for key, leaf in leaves if _IMAGE.search(key) is None)
+    names = {one.partition("@")[0].rpartition("/")[2].partition(":")[0] for one in images}
+    are_servers = any(_SERVER_IMAGE.fullmatch(one) for one in names)
+    return bool(images) and not are_servers and not mentions_kafka(file, others)
 
 
 def _declares_values(document: Branch) -> bool:

@@ -21,6 +21,7 @@ from eosctl.settings.files.documents import parse_documents
 from eosctl.settings.files.file_texts import holds_kafka, read_text
 from eosctl.settings.formats.tree import Branch, Node, flatten
 from eosctl.settings.formats.tree_patches import overlaid
+from eosctl.settings.names.client_libraries import with_options_joined
 from eosctl.settings.names.setting_names import known_names
 from eosctl.settings.values.sources import Source
 
@@ -108,7 +109,7 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
     below: Node = own[0]
     for document in own[1:]:
         below = overlaid(below, document, str(base))
-    return str(base), tuple(overlaid(below, document, file) for document in read[len(parsed) :])
+    return str(base), tuple(with_options_joined(overlaid(below, one, file)) for one in read[len(parsed) :])
 
 
 def of_environment(source: Source, file: str) -> Source:

@@ -63,6 +63,7 @@ from eosctl.logs.incidents.naming.start_faults import name_start_faults
 from eosctl.logs.incidents.naming.subjects import complete_subjects
 from eosctl.logs.incidents.remaining.cataloged import find_cataloged
 from eosctl.logs.incidents.remaining.lasting import is_final
+from eosctl.logs.incidents.remaining.split_records import without_heads
 from eosctl.logs.incidents.remaining.unexplained import find_unexplained
 from eosctl.logs.incidents.remaining.unknown_errors import find_unknown_errors
 from eosctl.logs.incidents.servers.shortages import name_lagging
@@ -174,7 +175,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     found = [_doubted(one, timeline.guessed_ids) for one in find_incidents(timeline)] if is_of_kafka else []
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
-    left = tuple(restate(timeline, find_unexplained(timeline, events, found, acting | known.keys())))
+    open_records = find_unexplained(timeline, events, found, acting | known.keys())
+    left = tuple(without_heads(timeline, restate(timeline, open_records)))
     cataloged = tuple(find_cataloged(timeline, left, known)) if is_of_kafka else ()
     of_catalog = (_doubted(one, timeline.guessed_ids) for one, _ in cataloged)
     joined = fold_records(timeline, _stepped(timeline, (*_merged(kept), *of_catalog), _JOINING), left)

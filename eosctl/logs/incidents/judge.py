@@ -42,6 +42,7 @@ from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
 from eosctl.logs.incidents.joining.stalled_servers import name_stalled_servers
+from eosctl.logs.incidents.joining.still_away import name_still_away
 from eosctl.logs.incidents.joining.triggers import name_triggers
 from eosctl.logs.incidents.joining.two_sides import join_two_sides
 from eosctl.logs.incidents.joining.unclean_elections import join_unclean_elections
@@ -132,6 +133,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
 )
 #: The steps for all incidents, those of unknown errors too.
 _ENDING: Final[tuple[_Step, ...]] = (
+    name_still_away,
     name_absent_brokers,
     name_affected_tasks,
     join_server_ends,

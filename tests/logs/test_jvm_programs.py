@@ -175,3 +175,13 @@ def test_only_internal_topics_have_settings_of_brokers(topic: str, is_internal: 
     (one,) = judge(tmp_path, {"jdbc.log": line("09:00:00", NOT_CREATED.format(topic), "ERROR")})
     assert one.subject["topic"] == topic
     assert ("transaction.state.log" in one.next_step) == is_internal
+
+
+def test_the_reason_of_an_ended_handshake_is_one_clause(tmp_path: Path) -> None:
+    ended = (
+        "[AdminClient clientId=mirror] Connection to node -1 (kb1/10.5.0.7:9093) terminated during authentication."
+        " This may happen due to any of the following reasons: (1) Firewall blocking (eg only HTTPS), (2) Other."
+    )
+    (one,) = judge(tmp_path, {"mm2.log": line("09:00:00", ended, "WARN") + line("09:01:00", ended, "WARN")})
+    assert one.subject["server"] == "kb1/10.5.0.7:9093"
+    assert "could not authenticate (terminated during authentication)," in one.explanation

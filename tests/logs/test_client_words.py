@@ -288,3 +288,23 @@ def test_a_code_decides_although_its_digits_are_all_that_differs() -> None:
     records = [Record(0, 0, "", "ERROR", "", "", "", f"failed: Error code = {code}", "", key=b"k") for code in (90, 47)]
     found = [classifier.classify(record) for record in records * 3]
     assert [one.category if one else "" for one in found] == ["PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            '{"level":"ERROR","timestamp":"2026-03-04T10:02:14.189Z","logger":"kafkajs","message":"[Connection] '
+            'Response EndTxn(key: 26, version: 1)","clientId":"pay","error":"The producer attempted a transactional '
+            'operation in an invalid state","correlationId":9}\n'
+        ),
+        (
+            "%3|1772618534.189|TXNERR|pay#producer-1| [thrd:main]: Fatal transaction error: Failed to end transaction: "
+            "Broker: Producer attempted a transactional operation in an invalid state (INVALID_TXN_STATE)\n"
+        ),
+    ],
+    ids=["kafkajs", "librdkafka"],
+)
+def test_a_refused_end_of_an_empty_transaction_is_no_pause(text: str, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"pay.log": text})
+    assert (one.kind, one.root_cause) == ("transaction_request_refused", "transaction-not-open")

@@ -225,3 +225,35 @@ def test_a_client_that_ends_with_an_exception_is_not_a_server(tmp_path: Path) ->
     )
     (one,) = judge(tmp_path, {"shop.log": f"2026-03-02 07:10:01,100 INFO start\n{thrown}\n"})
     assert one.kind == "client_setting_refused"
+
+
+ENDED_ZOOKEEPER = (
+    "[2026-05-19 06:41:22,131] ERROR {} (org.apache.zookeeper.server.quorum.QuorumPeerMain)\n"
+    "java.io.IOException: {}\n\tat org.apache.zookeeper.server.persistence.FileTxnSnapLog.restore(F.java:1)\n"
+)
+WITHOUT_ZOOKEEPER = (
+    "[2026-05-19 06:{}:05,391] ERROR Timed out waiting for connection to Zookeeper server [zk:2181]. "
+    "(io.confluent.admin.utils.ClusterStatus)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "thrown"),
+    [
+        ("Unexpected exception, exiting abnormally", "No snapshot found, but there are log entries."),
+        ("Unable to load database on disk", "The current epoch, 9, is older than the last zxid, 42949672960"),
+        ("Unable to access datadir, exiting abnormally", "Missing data directory /zk/version-2"),
+    ],
+)
+def test_zookeeper_that_does_not_start_is_the_cause(text: str, thrown: str, tmp_path: Path) -> None:
+    logs = {"zk.log": ENDED_ZOOKEEPER.format(text, thrown), "kafka.log": WITHOUT_ZOOKEEPER.format("42")}
+    (one,) = judge(tmp_path, logs)
+    assert (one.kind, one.root_cause) == ("server_ended_by_a_fault", "zookeeper-does-not-start")
+    assert thrown.rstrip(".") in one.explanation
+    assert "kafka could not connect to ZooKeeper" in one.explanation
+
+
+def test_a_server_that_missed_zookeeper_before_is_another_fault(tmp_path: Path) -> None:
+    zookeeper = ENDED_ZOOKEEPER.format("Unexpected exception, exiting abnormally", "x")
+    found = judge(tmp_path, {"zk.log": zookeeper, "kafka.log": WITHOUT_ZOOKEEPER.format("20")})
+    assert [one.root_cause for one in found] == ["zookeeper-not-reached", "zookeeper-does-not-start"]

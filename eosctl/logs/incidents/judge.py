@@ -19,6 +19,7 @@ from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_r
 from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
 from eosctl.logs.incidents.joining.effects import join_effects
+from eosctl.logs.incidents.joining.ended_zookeeper import join_ended_zookeeper
 from eosctl.logs.incidents.joining.failed_loads import join_failed_loads
 from eosctl.logs.incidents.joining.group_transactions import join_group_transactions
 from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
@@ -138,6 +139,7 @@ _ENDING: Final[tuple[_Step, ...]] = (
     name_affected_tasks,
     join_server_ends,
     name_start_faults,
+    join_ended_zookeeper,
     join_broker_faults,
     join_process_ends,
     join_recoveries,

@@ -97,7 +97,8 @@ def _with_host(timeline: LogTimeline, one: Incident) -> Incident:
     """Return an incident of a server that no record numbers with the only machine that its records name."""
     if any(one.subject.get(name) for name in _OWNERS):
         return one
-    hosts = {event.host for event in timeline.evidence(one) if event.application in timeline.servers()}
+    written = [event for event in timeline.evidence(one) if event.application in timeline.servers()]
+    hosts = {event.host for event in written if not timeline.node_of(event.application)}
     host = hosts.pop() if len(hosts) == 1 else ""
     is_new = host and host != one.subject.get("application")
     return one._replace(subject={**one.subject, "host": host}) if is_new else one

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from eosctl.logs.classifier.classify import own_classifier
 from eosctl.logs.files.sources import SourceFile, Unread
-from eosctl.logs.layouts import Layout
+from eosctl.logs.layout_catalog import Layout
 from eosctl.logs.scan import SPLIT_BYTES, LogScan, cut_records, plan_scan, plan_splits, scan_split, summarize
 from eosctl.logs.seams import CutRecord, join_cut_records
 from eosctl.logs.tally import Split

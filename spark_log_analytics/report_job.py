@@ -8,7 +8,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.logs.files.inputs import Opened
-from eosctl.logs.layouts import Layout
+from eosctl.logs.layout_catalog import Layout
 from eosctl.logs.scan import SPLIT_BYTES, LogScan, as_named
 from eosctl.logs.topics.address import Topics
 from eosctl.model.log_digest import LogDigest

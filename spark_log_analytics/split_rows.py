@@ -11,7 +11,8 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.logs.files.sources import SourceFile
-from eosctl.logs.layouts import Layout, Verdict
+from eosctl.logs.layout_catalog import Layout
+from eosctl.logs.layouts import Verdict
 from eosctl.logs.tally import Split
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from eosctl.logs.files.sources import (
     reason_against,
 )
 from eosctl.logs.files.urls import path_in
-from eosctl.logs.layouts import Layout
+from eosctl.logs.layout_catalog import Layout
 from eosctl.logs.scan import SPLIT_BYTES, plan_splits, scan_split, summarize
 from eosctl.logs.seams import log_of, second_half
 from eosctl.logs.tally import SplitCounts

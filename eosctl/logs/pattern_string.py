@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from eosctl.logs.layouts import Layout
+from eosctl.logs.layout_catalog import Layout
 
 _CONVERSION: Final = re.compile(r"%(?:(%)|(-?\d*)(?:\.-?\d+)?([A-Za-z]+)((?:\{[^}]*\})*)(\()?)")
 _NAMED_DATES: Final = {

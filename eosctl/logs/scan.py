@@ -25,7 +25,7 @@ from eosctl.logs.files.content import (
 from eosctl.logs.files.dating import date_sources
 from eosctl.logs.files.inputs import Opened, opened_inputs
 from eosctl.logs.files.sources import SourceFile, Unread, inspect_file, list_files
-from eosctl.logs.layouts import Layout
+from eosctl.logs.layout_catalog import Layout
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
 from eosctl.logs.records.sieve import WINDOW_BYTES
 from eosctl.logs.seams import CutRecord, Half, find_cut_records, join_cut_records

@@ -26,7 +26,7 @@ from eosctl.model.severity import Severity
 
 if TYPE_CHECKING:
     from eosctl.logs.files.sources import Unread
-    from eosctl.logs.layouts import Layout
+    from eosctl.logs.layout_catalog import Layout
     from eosctl.logs.scan import LogScan
     from spark_log_analytics.report_tables import TableReport
 

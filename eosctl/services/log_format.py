@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from eosctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from eosctl.logs.layouts import Layout
+    from eosctl.logs.layout_catalog import Layout
 
 
 def find_zone(name: str | None) -> tzinfo | None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eosctl.logs.layouts import LAYOUTS, header_expressions
+from eosctl.logs.layout_catalog import LAYOUTS
+from eosctl.logs.layouts import header_expressions
 from eosctl.logs.records import kinds
 from eosctl.logs.records.anchors import meaning_anchors, work_anchors
 from eosctl.logs.records.digits import BLUR, BlockBlur, any_digit, is_blind, unshifted

@@ -14,7 +14,8 @@ from eosctl.logs import scan
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import read_content
 from eosctl.logs.files.sources import SourceFile, Unread, application_of, inspect_file
-from eosctl.logs.layouts import LAYOUTS, detect_layouts
+from eosctl.logs.layout_catalog import LAYOUTS
+from eosctl.logs.layouts import detect_layouts
 from eosctl.logs.pattern_string import PatternError, layout_of_pattern
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import read_headerless, scan_records

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
+from eosctl.logs.layout_catalog import LAYOUTS
+from eosctl.logs.layouts import Verdict, compile_header, detect_layouts, header_expressions
 from eosctl.logs.records import kinds, sieve
 from eosctl.logs.records.anchors import meaning_anchors, work_anchors
 from eosctl.logs.records.literals import required_literal

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.findings.log_times import assumption_texts, is_dated, period_text
-from eosctl.logs.layouts import LAYOUTS
+from eosctl.logs.layout_catalog import LAYOUTS
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LAYOUTS_WITHOUT_DATE
 from eosctl.model.log_findings import LogFindings

@@ -26,7 +26,8 @@ from eosctl.logs.files.content import (
     recoding_of,
 )
 from eosctl.logs.files.hosts import host_of_path
-from eosctl.logs.layouts import LAYOUTS, Layout, Verdict, detect_layouts
+from eosctl.logs.layout_catalog import LAYOUTS, Layout
+from eosctl.logs.layouts import Verdict, detect_layouts
 
 SAMPLE_BYTES: Final = 262_144
 HEAD_BYTES: Final = 256

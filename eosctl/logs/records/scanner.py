@@ -13,7 +13,8 @@ from hashlib import blake2b
 from typing import Final
 
 from eosctl.logs.carriers.structured import Entry, level_of, parse_pairs, read_entry
-from eosctl.logs.layouts import GENERAL, NUMBERED, TABLES, Verdict, compile_line, compile_text_line
+from eosctl.logs.layout_catalog import NUMBERED
+from eosctl.logs.layouts import GENERAL, TABLES, Verdict, compile_line, compile_text_line
 from eosctl.logs.records.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
 from eosctl.logs.records.joined import unfold
 from eosctl.logs.records.record import SHELL, Buffer, Record

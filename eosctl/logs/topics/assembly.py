@@ -16,7 +16,7 @@ from eosctl.logs.carriers.wrappers import peel
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.sources import SAMPLE_BYTES, SourceFile, shape_of
-from eosctl.logs.layouts import LAYOUTS, Layout
+from eosctl.logs.layout_catalog import LAYOUTS, Layout
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import OWN_RECORD, HeaderReader
 from eosctl.logs.records.sieve import sift_records

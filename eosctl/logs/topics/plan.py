@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.sources import Unread
-from eosctl.logs.layouts import Layout
+from eosctl.logs.layout_catalog import Layout
 from eosctl.logs.scan import LogScan, summarize_counts
 from eosctl.logs.tally import SplitCounts, SplitScan
 from eosctl.logs.topics.address import EARLIEST, LATEST, TopicError, Topics

@@ -124,11 +124,13 @@ def plan_scan(
     """
     sources: list[SourceFile] = []
     unread: list[Unread] = []
-    for path, reason in list_files(paths):
+    given = dict.fromkeys(paths)
+    for path, reason in list_files(given):
         progress(str(path))
         inspected = Unread(str(path), reason, False) if reason else inspect_file(path, zone, layouts)
         if isinstance(inspected, Unread):
-            unread.append(inspected)
+            # What was named should have been read; a folder also holds other files.
+            unread.append(inspected._replace(is_failure=inspected.is_failure or path in given))
         else:
             sources.append(inspected)
     return date_sources(sources), tuple(unread)

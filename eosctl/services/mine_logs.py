@@ -13,7 +13,7 @@ from eosctl.errors import ExitCode
 from eosctl.findings.log_reading import outside_of
 from eosctl.logs.digest.digest import digest_events
 from eosctl.model.log_digest import LogDigest
-from eosctl.model.log_findings import LogFindings, SkippedFile
+from eosctl.model.log_findings import LogFindings, Recognition, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
@@ -60,8 +60,8 @@ class Mined(NamedTuple):
     Attributes:
         findings: The events, the incidents with their causes, and what was not read or not understood.
         far_away: Files whose records lie far from the period; empty if any event was found.
-        exit_code: 4 where a file could not be read to its end, or no log record was recognized or lies in the period;
-            else 0.
+        exit_code: 4 where a file could not be read to its end, or no log record was recognized in any file or in one
+            that was named, or lies in the period; else 0.
     """
 
     findings: LogFindings
@@ -104,12 +104,15 @@ def _mined(findings: LogFindings, request: MineRequest) -> Mined:
     from eosctl.logs.topics.address import is_topic_url
     from eosctl.logs.topics.plan import FAR_AWAY
 
-    if outside := outside_of(findings, request.period):
+    has_topics_alone = all(is_topic_url(path) for path in request.paths)
+    if not has_topics_alone and (outside := outside_of(findings, request.period)):
         findings = findings._replace(skipped=(*findings.skipped, outside))
     has_events = findings.totals.event_count > 0
     far_away = () if has_events else tuple(one for one in findings.skipped if one.reason == FAR_AWAY)
-    # A topic may have no records, but a file of logs holds some.
-    is_unread = not findings.has_records and not all(is_topic_url(path) for path in request.paths)
+    is_unread = not findings.has_records and not has_topics_alone
+    # A folder also holds files that are not logs; one that was named should be.
+    named = {str(path) for path in request.paths}
+    is_unread |= any(one.recognition is Recognition.NONE and one.file in named for one in findings.coverage)
     exit_code = ExitCode.INCOMPLETE if is_unread or not findings.is_complete else ExitCode.DONE
     return Mined(findings, far_away, exit_code)
 

@@ -305,6 +305,6 @@ def test_a_code_decides_although_its_digits_are_all_that_differs() -> None:
     ],
     ids=["kafkajs", "librdkafka"],
 )
-def test_a_refused_end_of_an_empty_transaction_is_no_pause(text: str, tmp_path: Path) -> None:
+def test_a_refused_end_of_an_empty_transaction_is_not_a_pause(text: str, tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"pay.log": text})
     assert (one.kind, one.root_cause) == ("transaction_request_refused", "transaction-not-open")

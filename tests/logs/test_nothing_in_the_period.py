@@ -55,3 +55,21 @@ def test_a_closed_input_is_named(command: tuple[str, ...]) -> None:
     done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "Standard input is closed." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("server.log", b"\0\1\2\3" * 2_000), ("00000000000000000000.log", b"\0\1\2\3" * 2_000),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\1\2" * 99), ("app.log", b"The quick fox jumps.\n" * 60),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", [("logs", "report"), ("logs", "scan"), ("logs", "exceptions")])
+def test_a_named_file_that_is_not_a_log_was_not_read(
+    command: tuple[str, ...], name: str, content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    done = eosctl(*command, LOG, path)
+    assert done.code == 4
+    assert name in done.out + done.err

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.errors import EosctlError
+from eosctl.model.reference import Explanation
 
 CONNECTED: Final = (
     *("doctor", "timeline", "top", "fencing explain", "check run", "check acl", "runbook run", "checklist run"),
@@ -43,6 +46,16 @@ def connected(text: str, typed: Mapping[str, str]) -> str:
     """Return a text whose commands have the options that name the cluster."""
     words = " ".join(f"{option} {shlex.quote(value)}" for option, value in typed.items())
     return _COMMAND.sub(lambda found: _completed(found, words), text) if words else text
+
+
+def connected_steps(explanations: Iterable[Explanation], typed: Mapping[str, str]) -> list[Explanation]:
+    """Return explanations whose next steps have the options that name the cluster."""
+
+    def here(one: Explanation) -> Explanation:
+        steps = tuple(connected(step, typed) for step in one.entry.next_steps)
+        return replace(one, entry=replace(one.entry, next_steps=steps))
+
+    return [here(one) for one in explanations]
 
 
 def _completed(found: re.Match[str], words: str) -> str:

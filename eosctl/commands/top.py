@@ -9,11 +9,10 @@ from importlib.util import find_spec
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from eosctl.command_line.incomplete import end_reading
 from eosctl.command_line.invocation import Invocation, note, write_error, write_result
-from eosctl.command_line.next_command import connected, with_connection
+from eosctl.command_line.next_command import connected_steps, with_connection
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     ClusterOptions,
@@ -23,9 +22,8 @@ from eosctl.commands.options import (
     check_format,
     duration_option,
 )
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, ExitCode
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
-from eosctl.model.reference import Explanation
 from eosctl.model.transaction_life import WatchedTransaction
 from eosctl.render.formats import OutputFormat
 from eosctl.render.live import frames, row_count
@@ -34,9 +32,10 @@ from eosctl.render.reference import render_explanations
 from eosctl.render.top.board import HEAD_LINES, ROWS_WITHOUT_TERMINAL, Confirm, render_board
 from eosctl.render.transactions.plan import before_question, render_marker
 from eosctl.render.transactions.watch import render_look
-from eosctl.services import change_transaction, watch_transactions
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.change_transaction import Dialog, Terms, abort_transaction, target_of
 from eosctl.services.explain import answer
+from eosctl.services.watch_transactions import TransactionWatchRequest, keep_watching, watch_transactions
 
 
 def top(
@@ -64,23 +63,20 @@ def top(
         eosctl top -b kafka-1:9092 --count 1 -o json
     """
     check_format("top", output)
-    request = watch_transactions.TransactionWatchRequest(
-        cluster.connection, interval, count, 0, second_look_after_ms=second_look_after
-    )
+    request = TransactionWatchRequest(cluster.connection, interval, count, 0, second_look_after_ms=second_look_after)
     is_plain = count is not None or output is OutputFormat.JSON or not sys.stdout.isatty()
     if not is_plain and find_spec("textual") is not None:
         from eosctl.render.top.app import TopActions, TopApp
 
-        silent = Callbacks(invocation.now_ms)
-        watch = partial(watch_transactions.keep_watching, request, callbacks=silent)
-        terms = change_transaction.Terms(cluster.connection, second_look_after_ms=second_look_after)
-        abort = None if read_only else partial(_abort, terms, silent, invocation.cluster)
-        TopApp(TopActions(watch, abort, partial(_explain, invocation.cluster), invocation.now_ms)).show()
-        return
+        watch = partial(keep_watching, request, callbacks=Callbacks(invocation.now_ms))
+        terms = Terms(cluster.connection, second_look_after_ms=second_look_after)
+        abort = None if read_only else partial(_abort, terms, invocation)
+        actions = TopActions(watch, abort, partial(_explain, invocation.cluster), invocation.now_ms)
+        raise typer.Exit(ExitCode.INTERRUPTED if TopApp(actions).show() else ExitCode.DONE)
     if not is_plain:
         note("Textual is not installed, so no keys work. Install it with: pip install 'eosctl[top]'")
     with frames(output, write_result) as show:
-        last = watch_transactions.watch_transactions(
+        last = watch_transactions(
             request,
             lambda moments: show(
                 render_look(moments, output)
@@ -94,36 +90,20 @@ def top(
 
 def _explain(typed: Mapping[str, str], check_id: str, style: Style) -> str:
     found = answer(check_id)
-
-    def here(one: Explanation) -> Explanation:
-        steps = tuple(connected(step, typed) for step in one.entry.next_steps)
-        return replace(one, entry=replace(one.entry, next_steps=steps))
-
-    return render_explanations([here(one) for one in found.explanations], found.pasted.values, style)
+    return render_explanations(connected_steps(found.explanations, typed), found.pasted.values, style)
 
 
-def _abort(
-    terms: change_transaction.Terms,
-    callbacks: Callbacks,
-    typed: Mapping[str, str],
-    one: WatchedTransaction,
-    confirm: Confirm,
-    style: Style,
-) -> str:
+def _abort(terms: Terms, invocation: Invocation, one: WatchedTransaction, confirm: Confirm, style: Style) -> str:
     """Carry out `txn abort` for a row, with the view as its dialog."""
-    (where, *_), now_ms = one.partitions, callbacks.now_ms()
+    (where, *_), now_ms = one.partitions, invocation.now_ms()
 
     def shown(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None) -> str:
-        text = render_marker("txn abort", plan, official, outcome, now_ms, OutputFormat.TABLE, style)
-        return before_question(text)
+        return before_question(render_marker("txn abort", plan, official, outcome, now_ms, OutputFormat.TABLE, style))
 
+    dialog = Dialog[MarkerPlan](lambda plan, official, target: confirm(shown(plan, official, None), target))
+    target = target_of(where.topic, where.partition, one.producer_id, one.first_offset)
     try:
-        changed = change_transaction.abort_transaction(
-            change_transaction.target_of(where.topic, where.partition, one.producer_id, one.first_offset),
-            terms,
-            change_transaction.Dialog(lambda plan, official, target: confirm(shown(plan, official, None), target)),
-            callbacks,
-        )
+        changed = abort_transaction(target, terms, dialog, Callbacks(invocation.now_ms))
     except EosctlError as error:
-        raise with_connection(error, typed) from None
+        raise with_connection(error, invocation.cluster) from None
     return shown(changed.plan, changed.official, changed.outcome)

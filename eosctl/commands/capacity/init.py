@@ -64,9 +64,6 @@ def init_workload(
 def _ask(question: str, given: str | None, option: str) -> str:
     if given is not None:
         return given
-    is_terminal = sys.stdin.isatty()
-    answer = read_line(f"{question}: ") if is_terminal else ""
-    if not answer:
-        why = "Nothing was typed." if is_terminal else "Standard input is not a terminal."
-        raise UsageError(f"{option} is missing.", why, f"Give {option}.")
+    if not (answer := read_line(f"{question}: ") if sys.stdin.isatty() else ""):
+        raise UsageError(f"{option} is missing.", "It was not typed at a terminal either.", f"Give {option}.")
     return answer

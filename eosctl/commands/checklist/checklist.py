@@ -140,8 +140,7 @@ def sign(
 def _rendered(command: str, done: ChecklistRun, result: FindingResultOptions, invocation: Invocation) -> str:
     shape = Run(command, done.checklist, done.record, time_text(done.judged.at_ms), done.judged)
     text = render_run(shape, result.output, invocation.style(), result.header)
-    is_for_people = result.output in (FindingFormat.TABLE, FindingFormat.WIDE)
-    return connected(text, invocation.cluster) if is_for_people else text
+    return connected(text, invocation.cluster) if result.output in (FindingFormat.TABLE, FindingFormat.WIDE) else text
 
 
 def _say(text: str) -> None:

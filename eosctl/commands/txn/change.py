@@ -153,11 +153,9 @@ def _carry_out(
     """Make a change with the terminal as its dialog, and write the plan or the outcome."""
 
     def confirm(plan: P, official: str, target: str) -> bool:
-        if not can_ask():
-            return False
-        text = render(plan, official, None, invocation.now_ms(), OutputFormat.TABLE, invocation.style())
-        prompt = f"Type {target} to carry it out, or press Enter to leave it: "
-        return is_typed(target, prompt, page=before_question(text))
+        page = render(plan, official, None, invocation.now_ms(), OutputFormat.TABLE, invocation.style())
+        question = f"Type {target} to carry it out, or press Enter to leave it: "
+        return can_ask() and is_typed(target, question, page=before_question(page))
 
     def keep(path: Path, command: str) -> None:
         write_file(f"#!/bin/sh\n# eosctl txn\n{command}\n", path)

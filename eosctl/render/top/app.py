@@ -165,17 +165,12 @@ class TopApp(App[None]):
         yield Input(placeholder="filter: id, partition, group, status", id="filter")
         yield Footer()
 
-    def show(self) -> None:
-        """Show the view until the user leaves it, and wait for an abort that has begun.
-
-        Raises:
-            KeyboardInterrupt: The user pressed Ctrl-C.
-        """
+    def show(self) -> bool:
+        """Show the view until the user leaves it, let an abort end that has begun, and return whether it was Ctrl-C."""
         self.run()
         if self._abort_thread is not None:
             self._abort_thread.join()
-        if self.is_interrupted:
-            raise KeyboardInterrupt
+        return self.is_interrupted
 
     def action_interrupt(self) -> None:
         """Leave the view as interrupted."""

@@ -97,6 +97,14 @@ def test_a_module_of_settings_is_judged(tmp_path: Path, name: str, auto: str, ex
     assert len({one for one in read if one == ("EOS-CFG-021", name, 12)}) == expected
 
 
+@pytest.mark.parametrize(("more", "expected"), [("", {("EOS-CFG-020", "kafka.py", 1)}), (", **more()", set())])
+def test_what_a_mapping_takes_in_may_set_it(tmp_path: Path, more: str, expected: set[tuple[str, str, int]]) -> None:
+    text = f"""producer = AIOKafkaProducer(transactional_id="a", enable_idempotence=True)
+consumer = AIOKafkaConsumer(group_id="a", enable_auto_commit=False{more})
+"""
+    assert found(tmp_path, {"kafka.py": text}) == expected
+
+
 def test_settings_outside_of_mappings_are_named(tmp_path: Path, own_home: Path) -> None:
     (tmp_path / "settings.py").write_text('PRODUCER = {}\nif LIVE:\n    PRODUCER["transactional.id"] = ID\n')
     (tmp_path / "kafka.properties").write_text("transactional.id=pay-1\nbootstrap.servers=k:9092\n")

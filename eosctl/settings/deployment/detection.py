@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.deployment.islands import sources_within
 from eosctl.settings.deployment.named_topics import with_named_topics
+from eosctl.settings.formats.python_file import OPEN
 from eosctl.settings.formats.tree import Branch, Node, flatten
 from eosctl.settings.frameworks.actor_streams import with_ids_of_streams
 from eosctl.settings.frameworks.camel import CAMEL, PRODUCER, clients_settings
@@ -46,6 +47,7 @@ from eosctl.settings.names.setting_names import (
     known_names,
     setting_after,
 )
+from eosctl.settings.names.unread import CLIENT_SETTINGS
 from eosctl.settings.platforms.ansible_inventory import Inventory, inventory_of
 from eosctl.settings.programs.process_counts import COUNT, counted_around
 from eosctl.settings.releases.managed_clusters import managed_clusters
@@ -86,7 +88,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         return [Source(place, values, role=role, hints=_hints(file), recognized_by="--role")]
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     within = [*sources_within(document, file, (*_hints(file), kind)), *managed_clusters(document, file)]
-    found = _with_misplaced(within, document, file)
+    found = [_as_open(one) if file.endswith(".py") else one for one in _with_misplaced(within, document, file)]
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
     parts = with_ids_of_streams(list(parts), document, file)
     parts = with_named_topics(_with_one_library(with_named_release(parts, document)), document, file)
@@ -104,6 +106,14 @@ def _with_misplaced(found: list[Source], document: Node, file: str) -> list[Sour
         return found
     own = found or [Source(Place(file, document.line), {}, role=Role.CONSUMER)]
     return [replace(own[0], unread=(*own[0].unread, *left)), *own[1:]]
+
+
+def _as_open(source: Source) -> Source:
+    """Return a source without the defaults that a mapping which is not read may replace."""
+    values = {name: value for name, value in source.values.items() if name.rpartition(".")[2] != OPEN}
+    if len(values) == len(source.values):
+        return source
+    return replace(source, values=values, framework={**dict.fromkeys(CLIENT_SETTINGS), **source.framework})
 
 
 def _with_one_library(parts: list[Source]) -> list[Source]:

@@ -52,6 +52,8 @@ _LOGGERS: Final = re.compile(r"^(?:log4j\.rootLogger|rootLogger(?:\.level)?|log4
 # Tests of modules are programs, also where they are called after a module of settings.
 _TESTS: Final = re.compile(
     r"(?:^|/)(?:(?:tests?|__tests__)/(?:.*/)?[^/]+|test_[^/]*|[^/]*[._](?:test|spec)s?)\.(?:py|[cm]?[jt]s)$"
+    # Drivers are called after a client's library.
+    r"|(?:^|/)[a-z0-9]+kafka\.py$"
 )
 # Statements for a database; Flink, ksqlDB, and ClickHouse have words of their own for Kafka.
 _OF_STREAMS: Final = re.compile(r"\bWITH\s*\(|\bSET\s+'|\bENGINE\s*=\s*Kafka\b", re.IGNORECASE)
@@ -199,7 +201,7 @@ def is_of_others(name: str, text: str = "") -> bool:
     (True, False)
     >>> is_of_others("ui/messages/en.json"), is_of_others("messages/orders.json")
     (True, False)
-    >>> is_of_others("tests/kafka.py"), is_of_others("app/test_settings.py"), is_of_others("app/settings.py")
+    >>> is_of_others("tests/kafka.py"), is_of_others("drivers/aiokafka.py"), is_of_others("app/settings.py")
     (True, True, False)
     >>> is_of_others("kafka.json", '{"panels": [], "schemaVersion": 39, "title": "Kafka"}')
     True

@@ -15,6 +15,8 @@ from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
 
 NAMES: Final = ("settings.py", "config.py", "configuration.py", "kafka.py")
 """How the names of such modules end."""
+OPEN: Final = "**"
+"""The key in a mapping that takes in another one which is not read: what it lacks may stand there."""
 _ENVIRONMENT: Final = frozenset({"get", "getenv", "env", "environ", "config"})
 """The last words of calls that read a variable: ``os.environ.get``, ``os.getenv``, ``env``, decouple's ``config``."""
 _CONVERSIONS: Final = frozenset({"str", "int", "float", "bool", "deepcopy", "copy"})
@@ -81,8 +83,8 @@ class _Module:
         found: dict[str, Node] = {}
         for key, child in zip(value.keys, value.values, strict=True):
             node = self._node(child)
-            if key is None and isinstance(node, Branch):
-                found |= dict(node.entries)
+            if key is None:
+                found |= dict(node.entries) if isinstance(node, Branch) else {OPEN: _outside(child)}
             elif isinstance(key, ast.Constant) and isinstance(key.value, str):
                 found[key.value] = node
         return Branch(tuple(found.items()), value.lineno)
@@ -105,7 +107,9 @@ class _Module:
         if word in _CONVERSIONS and len(given) == 1:
             return given[0]
         named = {one.arg: self._node(one.value) for one in value.keywords if one.arg}
-        unpacked = (self._node(one.value) for one in value.keywords if one.arg is None)
+        unpacked = [self._node(one.value) for one in value.keywords if one.arg is None]
+        if not all(isinstance(one, Branch) for one in unpacked):
+            named[OPEN] = _outside(value)
         mappings = [one for one in (*given, *unpacked) if isinstance(one, Branch)]
         found: dict[str, Node] = reduce(lambda all_of, one: {**all_of, **dict(one.entries)}, mappings, {})
         whole = Branch(tuple({**found, **named}.items()), value.lineno)

@@ -62,6 +62,14 @@ def test_values_and_references(text: str, key: str, value: str | None) -> None:
     assert leaves(text)[key] == value
 
 
+@pytest.mark.parametrize(("more", "expected"), [("", {"EOS-CFG-020", "EOS-CFG-021"}), (", ...options", set())])
+def test_what_an_object_takes_in_may_set_it(tmp_path: Path, more: str, expected: set[str]) -> None:
+    text = f"""const producer = create({{ 'key.serializer': 's', 'transactional.id': 'a' }});
+const consumer = create({{ 'group.id': 'a', 'key.deserializer': 'd'{more} }});
+"""
+    assert {check for check, _, _ in found(tmp_path, {"kafka.js": text})} == expected
+
+
 @given(st.text(alphabet="ab={}[](),:;\"'` \n*.1$/>", max_size=80))
 def test_any_text_is_read_without_a_crash(text: str) -> None:
     lines = text.count("\n") + 1

@@ -88,7 +88,8 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         return [Source(place, values, role=role, hints=_hints(file), recognized_by="--role")]
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     within = [*sources_within(document, file, (*_hints(file), kind)), *managed_clusters(document, file)]
-    found = [_as_open(one) if file.endswith(".py") else one for one in _with_misplaced(within, document, file)]
+    is_module = file.rpartition(".")[2].lower() in _LANGUAGES
+    found = [_as_open(one) if is_module else one for one in _with_misplaced(within, document, file)]
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
     parts = with_ids_of_streams(list(parts), document, file)
     parts = with_named_topics(_with_one_library(with_named_release(parts, document)), document, file)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from eosctl.settings.formats.python_file import OPEN
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
 
 NAMES: Final = tuple(
@@ -89,7 +90,7 @@ class _Reader:
             if token.text == "...":
                 self._at += 1
                 spread = self._value(depth)
-                found |= dict(spread.entries) if isinstance(spread, Branch) else {}
+                found |= dict(spread.entries) if isinstance(spread, Branch) else {OPEN: spread}
             elif token.kind in ("name", "string", "number") and self._text(1) == ":":
                 self._at += 2
                 found[_plain(token)] = self._value(depth)

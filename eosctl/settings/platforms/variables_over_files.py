@@ -71,10 +71,13 @@ def over_files(sources: Sequence[Source], workloads: Sequence[Workload], maps: I
     changed: dict[int, list[Source]] = defaultdict(list)
     counts: dict[int, set[str]] = defaultdict(set)
     used = set[tuple[str, str, str | None]]()
+    indices: dict[frozenset[str], _Index] = {}  # many workloads stand in one project
     for environment in environments:
-        own = [one for name in (*environment.projects, *environment.reads) for one in by_project.get(name, ())]
-        for client, values in _assigned(own, environment.variables).items():
-            source = own[client]
+        places = frozenset(name for name in environment.projects | environment.reads if name in by_project)
+        if places not in indices:
+            indices[places] = _index([one for name in sorted(places) for one in by_project[name]])
+        for client, values in _assigned(indices[places], environment.variables).items():
+            source = indices[places].clients[client]
             used |= {(environment.name, value.key, value.text) for value in values.values()}
             laid = {name: _in_words_of(source, name, value) for name, value in values.items()}
             counts[id(source)].add(_described_at(environment.processes))
@@ -138,15 +141,13 @@ def _environments(
             yield _Environment(one.part_of, variables, project, processes=one.instances)
 
 
-def _assigned(clients: Sequence[Source], variables: Mapping[str, Value]) -> dict[int, dict[str, Value]]:
+def _assigned(index: _Index, variables: Mapping[str, Value]) -> dict[int, dict[str, Value]]:
     """Return the values that variables give settings of clients, by the number of the client and their name.
 
     A variable with the whole path goes before one with a prefix; of several with prefixes none counts.
     """
-    settings = [one for number, client in enumerate(clients) for one in _settings_of(client, number)]
-    index = _index(settings, clients)
     found: dict[tuple[int, str], list[tuple[bool, Value]]] = defaultdict(list)
-    for variable, value in variables.items() if settings else ():
+    for variable, value in variables.items() if index.paths else ():
         if (named := index.named.get(variable)) is not None:
             hits = [(True, own) for one in named for own in (*index.at(one), *index.lacking(one))]
         else:
@@ -226,7 +227,8 @@ def _settings_of(source: Source, number: int) -> Iterator[_Setting]:
             yield _Setting(number, name, parts[:own], "".join(parts[own:]))
 
 
-def _index(settings: Iterable[_Setting], clients: Sequence[Source]) -> _Index:
+def _index(clients: Sequence[Source]) -> _Index:
+    settings = [one for number, client in enumerate(clients) for one in _settings_of(client, number)]
     paths, ends, sections, named = (defaultdict[str, list[_Setting]](list) for _ in range(4))
     for one in settings:
         for at in range(len(one.sections)):

@@ -21,7 +21,7 @@ def test_the_ending_of_a_report_is_its_format(ending: str, begins: str, tmp_path
     report = tmp_path / f"report{ending}"
     done = eosctl("config", "lint", tmp_path / "producer.properties", "-o", "github", "--report", report)
     assert done.code == 3
-    assert done.out.startswith("::error")
+    assert done.out.startswith("::notice title=eosctl config lint::1 finding (1 critical)")
     assert report.read_text("utf-8").lower().startswith(begins)
 
 

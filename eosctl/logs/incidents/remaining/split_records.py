@@ -18,7 +18,12 @@ _THROWN: Final = re.compile(r"(?:\S{1,80}: )?(?:[a-z]\w*\.)+[\w$]*(?:Exception|E
 
 
 def without_heads(timeline: LogTimeline, records: Iterable[LogEvent]) -> Iterator[LogEvent]:
-    """Yield records without the errors of no category whose exception is a record of a category on the next line."""
+    """Yield records without the errors of no category whose exception is a record of a category on the next line.
+
+    Args:
+        timeline: The logs.
+        records: Records that no incident explains. Those without a time, or with an exception of their own, stay.
+    """
     found = tuple(records)
     below = {(one.file, one.line + 1) for one in found if _may_be_head(one)}
     thrown = {

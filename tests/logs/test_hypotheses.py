@@ -200,6 +200,8 @@ OBSERVED = {
         "found-at",
         "got",
         "idle",
+        "reason",
+        "requested",
         "isr",
         "isr-size",
         "least",

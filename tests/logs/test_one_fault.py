@@ -99,12 +99,12 @@ def test_a_coordinator_that_cannot_write_has_effects(tmp_path: Path) -> None:
     assert one.kind == "not_enough_replicas"
     assert one.subject["transactional.id"] == "tiles-txn"
     assert "neither begin nor end" in one.explanation
-    assert "Effect (producer_error)" in one.explanation
+    assert "Effect (transaction_end_timeout)" in one.explanation
 
 
 def test_a_client_of_another_coordinator_is_not_an_effect(tmp_path: Path) -> None:
     found = judge(tmp_path, {"server.log": REFUSED.format(17, 17), "cut.log": FAILED})
-    assert sorted(one.kind for one in found) == ["not_enough_replicas", "producer_error"]
+    assert sorted(one.kind for one in found) == ["not_enough_replicas", "transaction_end_timeout"]
 
 
 def test_without_an_abort_no_transaction_begins(tmp_path: Path) -> None:

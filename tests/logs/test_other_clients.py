@@ -301,7 +301,7 @@ VECTOR = (
 PURGED = "service: Service call failed. error=Some(KafkaError (Message production error: PurgeQueue ({})))"
 
 
-def test_a_message_that_a_pipeline_drops_was_not_in_a_transaction(tmp_path: Path) -> None:
+def test_a_message_that_a_pipeline_drops_had_no_transaction(tmp_path: Path) -> None:
     dropped = "component_events_dropped: Events dropped intentional=false count=1"
     text = VECTOR.format("46.766155", PURGED.format("Local: Purged in queue")) + VECTOR.format("46.766202", dropped)
     (one,) = found(tmp_path, text, "vector.log")

@@ -84,7 +84,7 @@ def test_a_checkpoint_file_is_not_a_directory(tmp_path: Path) -> None:
         "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)\n"
     )
     (found,) = judge(tmp_path, {"broker-2/server.log": broker})
-    assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1"})
+    assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1", "host": "broker-2"})
 
 
 def test_an_unreadable_record_is_a_poison_pill(tmp_path: Path) -> None:
@@ -106,4 +106,4 @@ def test_an_unreadable_record_is_a_poison_pill(tmp_path: Path) -> None:
 def test_a_broker_that_lost_all_of_its_directories(tmp_path: Path) -> None:
     broker = "[2026-11-21 09:29:35,437] ERROR Shutdown broker because all log dirs in /d/1, /d/2 have failed "
     (found,) = judge(tmp_path, {"broker-2/server.log": f"{broker}(kafka.log.LogManager)\n"})
-    assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1"})
+    assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1", "host": "broker-2"})

@@ -101,10 +101,10 @@ def test_a_rollback_names_the_other_system_that_failed(tmp_path: Path) -> None:
     assert "docs-db:27017" in one.explanation
 
 
-def test_a_rollback_for_an_error_of_the_program_is_unexplained(tmp_path: Path) -> None:
+def test_a_rollback_names_the_exception_of_the_listener(tmp_path: Path) -> None:
     cause = "java.lang.IllegalArgumentException: amount"
     one = only(tmp_path, ledger=LISTENER.format(second="01.100", cause=cause))
-    assert one.root_cause == "unexplained"
+    assert one.root_cause == "exception-of-the-listener"
     assert "IllegalArgumentException: amount" in one.explanation
 
 

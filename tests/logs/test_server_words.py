@@ -45,7 +45,7 @@ def test_a_broker_names_the_machine_whose_handshakes_it_refuses(tmp_path: Path) 
     assert (one.kind, one.subject["clients"]) == ("authentication_failed", ("10.1.0.25",))
 
 
-def test_voters_that_refuse_each_other_leave_the_quorum_without_a_leader(tmp_path: Path) -> None:
+def test_voters_that_refuse_each_other_elect_no_leader(tmp_path: Path) -> None:
     raft = "[2026-03-02 07:10:{},100] {} [RaftManager id=1] {} (org.apache.kafka.raft.KafkaRaftClient)\n"
     refused = "Connection to node 2 (kc-2/10.1.0.2:9093) failed authentication due to: SSL handshake failed"
     lost = "Election has timed out, backing off for 700ms before becoming a candidate again"

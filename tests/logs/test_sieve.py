@@ -172,6 +172,7 @@ def test_records_that_can_only_report_work_are_marked() -> None:
     ]
     data = "".join(line.format("INFO ", text) for text in ("begin", *texts, "end")).encode()
     verdict = detect_layouts(data)
+    kinds.kinds_of.cache_clear()  # Few lines of unknown kinds count as relevant until there are more of them.
     marked = {record.message: record.is_only_work for record in sift(data, verdict)}
     assert {text for text, is_only_work in marked.items() if is_only_work} == {"published 81 events", "nothing sent"}
     assert counted(sift(data, verdict)) == counted(scan_records(data, verdict))

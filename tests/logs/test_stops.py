@@ -30,7 +30,7 @@ def _worst(folder: Path, text: str) -> Severity:
     return min((one.severity for one in found), key=lambda severity: severity.rank, default=Severity.INFO)
 
 
-@pytest.mark.parametrize(("cause", "severity"), [(FORCED, Severity.INFO), (CORRUPT, Severity.CRITICAL)])
+@pytest.mark.parametrize(("cause", "severity"), [(FORCED, Severity.INFO), (CORRUPT, Severity.ERROR)])
 def test_a_producer_that_is_closed_while_it_sends(cause: str, severity: Severity, tmp_path: Path) -> None:
     text = JAVA.format(3, "ERROR", SENDER, ABORTED.format(cause)) + JAVA.format(4, "INFO", "x.Job", "state FINISHED")
     assert _worst(tmp_path, text) is severity

@@ -97,7 +97,7 @@ def test_a_module_of_settings_is_judged(tmp_path: Path, name: str, auto: str, ex
     assert len({one for one in read if one == ("EOS-CFG-021", name, 12)}) == expected
 
 
-@pytest.mark.parametrize(("more", "expected"), [("", {("EOS-CFG-020", "kafka.py", 1)}), (", **more()", set())])
+@pytest.mark.parametrize(("more", "expected"), [("", {("EOS-CFG-020", "kafka.py", 2)}), (", **more()", set())])
 def test_what_a_mapping_takes_in_may_set_it(tmp_path: Path, more: str, expected: set[tuple[str, str, int]]) -> None:
     text = f"""producer = AIOKafkaProducer(transactional_id="a", enable_idempotence=True)
 consumer = AIOKafkaConsumer(group_id="a", enable_auto_commit=False{more})

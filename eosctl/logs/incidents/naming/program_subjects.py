@@ -36,8 +36,8 @@ _PLUGIN: Final = re.compile(r"(?:logstash\.)?(?:in|out)puts\.kafka\w*(?:::[\w.-]
 """The logger of a plugin of Logstash, or of one of Telegraf, with its alias."""
 _JOB: Final = re.compile(r"\bJob (?P<name>[^\n]{1,200}?) \([\da-f]{32}\) switched from state \w")
 """Flink's words about a job that changes its state."""
-_OWNERS: Final = ("broker", "brokers", "controller", "host", "pod", "server", "process")
-"""The names in a subject of the machine or node that has a fault."""
+_OWNERS: Final = ("broker", "brokers", "controller", "host", "pod", "principal", "process", "server")
+"""The names in a subject of whom a fault is about: a machine, a node, or whom one refuses."""
 _SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})
 _A_SERVER: Final = "A Kafka server "
 """The beginning of the sentence about a server that no record names."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.timeline.second_categories import is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.log_event import LogEvent
@@ -129,7 +130,8 @@ def is_of_listener(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, s
     """Observe listeners of Spring whose own exceptions, and not those of Kafka's client, ended their transactions."""
     chains = [event.exception.chain for event in events if event.exception is not None]
     is_own = all(_LISTENER in chain[:-1] and not chain[-1].startswith(_FRAMEWORKS) for chain in chains)
-    return {} if len(chains) == len(events) and is_own else None
+    is_of_another_system = all(map(is_outside_kafka, events))
+    return {} if len(chains) == len(events) and is_own and not is_of_another_system else None
 
 
 def is_of_direct_memory(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

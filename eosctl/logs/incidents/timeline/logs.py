@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
+from eosctl.logs.records.record import SHELL
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
 
@@ -27,7 +28,8 @@ class ProgramLogs:
         writers: dict[str, set[tuple[str, str]]] = defaultdict(set)
         of_servers: set[str] = set()
         for event in events:
-            if event.host or event.application != owners.get(event.file):
+            # What follows the prompt of a pasted session is about the program whose log stands before it.
+            if event.application != SHELL and (event.host or event.application != owners.get(event.file)):
                 writers[event.file].add((event.application, event.host))
             if event.file not in of_servers and is_of_server(event):
                 of_servers.add(event.file)

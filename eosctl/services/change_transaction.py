@@ -139,19 +139,19 @@ def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: 
     resolved = resolve_connection(terms.connection, callbacks.remark)
 
     async def change() -> Changed[P, R]:
-        async with connect(resolved.config) as client:
-            cluster = _Cluster(client, callbacks, terms.second_look_after_ms, terms.connection.timeout_ms)
-            port = _Port(request, cluster, resolved, terms, dialog, audit)
-            try:
+        port: _Port[P, R] | None = None
+        try:
+            async with connect(resolved.config) as client:
+                cluster = _Cluster(client, callbacks, terms.second_look_after_ms, terms.connection.timeout_ms)
+                port = _Port(request, cluster, resolved, terms, dialog, audit)
                 attempt = await carry_out(request.action, client, port)
-            except EosctlError as error:
-                if port.has_begun:
-                    raise
-                is_decided = isinstance(error, PlanRefused | UsageError)
-                refusal = unless_denied(error, cluster.denied) if is_decided else error
-                audit.refuse(client.cluster.cluster_id, request.target, refusal)
-                raise refusal from error
-            return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
+        except EosctlError as error:
+            if port is not None and port.has_begun:
+                raise
+            refusal = error if port is None else port.refusal(error)
+            audit.refuse("" if port is None else port.cluster_id, request.target, refusal)
+            raise refusal from error
+        return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
 
     return run(change)
 
@@ -204,6 +204,15 @@ class _Port(Generic[P, R]):
         self._audit = audit
         self.has_begun = False
 
+    @property
+    def cluster_id(self) -> str:
+        return self._cluster.client.cluster.cluster_id
+
+    def refusal(self, error: EosctlError) -> EosctlError:
+        """Return why a change was not begun; where a right was missing, nothing was decided."""
+        is_decided = isinstance(error, PlanRefused | UsageError)
+        return unless_denied(error, self._cluster.denied) if is_decided else error
+
     def official(self, plan: P) -> str:
         addresses = ",".join(str(endpoint) for endpoint in self._resolved.config.bootstrap)
         words = connection_words(addresses, str(self._resolved.command_config or ""))
@@ -227,7 +236,7 @@ class _Port(Generic[P, R]):
 
     async def confirm(self, plan: P) -> bool:
         brokers = (str(broker.endpoint) for broker in self._cluster.client.cluster.brokers)
-        protecting = protecting_profile(self._resolved, self._cluster.client.cluster.cluster_id, brokers)
+        protecting = protecting_profile(self._resolved, self.cluster_id, brokers)
         require_confirmation(self._consent, self.target, protecting)
         return self._consent.is_given or self._dialog.confirm(plan, self.official(plan), self.target)
 

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from eosctl.actions.audit import write_audit
+from eosctl.actions.audit import AuditLog, write_audit
 from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.client.client import Client, connect
 from eosctl.client.deadline import Deadline
@@ -151,9 +151,18 @@ def run_runbook(request: RunbookRequest, dialog: RunbookDialog, callbacks: Callb
         raise UsageError("--resume needs --yes.", "A dry run has no journal to continue.", "Add --yes.")
     inputs = _inputs(book, request.inputs)
     resolved = resolve_connection(request.connection, callbacks.remark)
-    consent = Consent(request.yes, request.name in request.confirms)
-    require_confirmation(consent, request.name, protecting_profile(resolved, "", ()))
+    _require_consent(request, protecting_profile(resolved, "", ()), "", callbacks)
     return event_loop.run(lambda: _run(request, inputs, resolved, dialog, callbacks))
+
+
+def _require_consent(request: RunbookRequest, protecting: str | None, cluster_id: str, callbacks: Callbacks) -> None:
+    """Refuse a run on a protected cluster that was not confirmed by name; the audit file has the attempt."""
+    try:
+        require_confirmation(Consent(request.yes, request.name in request.confirms), request.name, protecting)
+    except UsageError as error:
+        audit = AuditLog(audit_file(), callbacks.now_ms, f"runbook {request.name}")
+        audit.refuse(cluster_id, request.name, error)
+        raise
 
 
 async def _run(
@@ -171,8 +180,7 @@ async def _run(
         scene = LiveScene(client, request, dialog, callbacks, run_id)
         shape = await scene.collect(frozenset())
         cluster_id, brokers = shape.cluster_id, (f"{one.host}:{one.port}" for one in shape.brokers)
-        consent = Consent(request.yes, request.name in request.confirms)
-        require_confirmation(consent, request.name, protecting_profile(resolved, cluster_id, brokers))
+        _require_consent(request, protecting_profile(resolved, cluster_id, brokers), cluster_id, callbacks)
         with only_run(cluster_id, run_id) if request.yes else nullcontext():
             position, journal = _begin(request, inputs, source, run_id, cluster_id, callbacks)
             if journal is not None:

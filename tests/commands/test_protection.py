@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,18 @@ def test_the_cluster_of_an_open_profile_is_not_protected(cluster: SandboxThread)
     assert fence(cluster.bootstrap, "--yes").code == 0
 
 
-def test_a_runbook_does_not_begin_on_a_protected_cluster(cluster: SandboxThread) -> None:
+def test_a_runbook_does_not_begin_on_a_protected_cluster(cluster: SandboxThread, own_home: Path) -> None:
     add_profile(cluster.bootstrap, "--protected")
     refused = eosctl("runbook", "run", "hanging-transaction", "-b", cluster.bootstrap, "--yes")
     assert (refused.code, "prod is protected" in refused.err) == (2, True)
+    assert "runbook hanging-transaction refused" in (own_home / "state" / "eosctl" / "audit.jsonl").read_text("utf-8")
+
+
+def test_a_change_of_a_cluster_out_of_reach_is_audited(own_home: Path) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        assert fence(f"127.0.0.1:{held.getsockname()[1]}", "--yes", "--timeout", "1s").code == 1
+    assert "txn fence refused" in (own_home / "state" / "eosctl" / "audit.jsonl").read_text("utf-8")
 
 
 def test_nothing_is_changed_without_readable_ids(cluster: SandboxThread, own_home: Path) -> None:

@@ -63,10 +63,11 @@ def test_what_else_is_named_stays(sentence: str) -> None:
         assert redact_text(text) == text
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize(
+    "sentence", [one for one in SENTENCES if not any(sign in one for sign in (":", "=", "token {", "password"))]
+)
 def test_words_and_uuids_stay(sentence: str) -> None:
-    if any(sign in sentence for sign in (":", "=", "token {", "password")):
-        pytest.skip("anything behind a sign is masked")
+    """Anything behind a sign is masked, so these sentences have none."""
     identifier = str(uuid.UUID(int=random.Random(sentence).getrandbits(128)))
     for word in (
         "AddPartitionsToTxnManager",

@@ -19,7 +19,6 @@ from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_r
 from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
 from eosctl.logs.incidents.joining.effects import join_effects
-from eosctl.logs.incidents.joining.ended_zookeeper import join_ended_zookeeper
 from eosctl.logs.incidents.joining.failed_loads import join_failed_loads
 from eosctl.logs.incidents.joining.group_transactions import join_group_transactions
 from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
@@ -48,7 +47,7 @@ from eosctl.logs.incidents.joining.triggers import name_triggers
 from eosctl.logs.incidents.joining.two_sides import join_two_sides
 from eosctl.logs.incidents.joining.unclean_elections import join_unclean_elections
 from eosctl.logs.incidents.joining.unreached import join_unreached, name_unreached_drops
-from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
+from eosctl.logs.incidents.joining.waiting_servers import join_ended_zookeeper, join_waiting_servers
 from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
 from eosctl.logs.incidents.naming.expulsions import name_cycles
 from eosctl.logs.incidents.naming.failed_transactions import name_failed_transactions

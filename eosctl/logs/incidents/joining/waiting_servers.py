@@ -1,4 +1,4 @@
-"""Fold servers that waited in vain for a controller into the lost quorum that they waited for.
+"""Fold servers that waited in vain for a controller, or for ZooKeeper, into the fault of what they waited for.
 
 A broker starts only once the active controller acknowledges it (``BrokerServer.startup``), and a running one sends it
 heartbeats. Without a majority of voters no controller is active, so the broker's log has errors about its start or its
@@ -18,6 +18,10 @@ from eosctl.text import name_some, time_text
 
 LATE_MS: Final = 3_600_000
 """Maximum time from the last record of a lost quorum; the log of a controller may end before the broker gives up."""
+SOON_MS: Final = 600_000
+"""Maximum time from a failed start of ZooKeeper to the end of a server that waits for it."""
+_ZOOKEEPER_ENDED: Final = "zookeeper-does-not-start"
+_UNREACHED: Final = "zookeeper-not-reached"
 _QUORUM: Final = "controller_quorum_lost"
 _START: Final = ("server_ended_by_a_fault", "start-not-completed")
 _REGISTRATION: Final = ("server_ended_by_a_fault", "controllers-not-reached")
@@ -71,3 +75,21 @@ def _with_starts(cause: Incident, waited: Sequence[Incident]) -> Incident:
 def _brokers_of(incidents: Iterable[Incident]) -> tuple[str, ...]:
     names = (one.subject.get("broker", "") for one in incidents)
     return tuple(sorted({name for name in names if isinstance(name, str) and name}))
+
+
+def join_ended_zookeeper(_: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; servers without ZooKeeper are a part of the server of ZooKeeper that did not start."""
+    found = tuple(incidents)
+    ended = [one for one in found if one.root_cause == _ZOOKEEPER_ENDED]
+    return absorb(found, lambda one: next((other for other in ended if _is_cause(other, one)), None), _with_unreached)
+
+
+def _is_cause(ended: Incident, one: Incident) -> bool:
+    is_after = ended.t_start_ms <= one.t_start_ms <= ended.t_end_ms + SOON_MS
+    return one.root_cause == _UNREACHED and is_after
+
+
+def _with_unreached(ended: Incident, parts: Sequence[Incident]) -> Incident:
+    names = ", ".join(dict.fromkeys(str(one.subject.get("application", "a Kafka server")) for one in parts))
+    at = time_text(min(one.t_start_ms for one in parts))
+    return with_parts(ended, parts, f"Effect: {names} could not connect to ZooKeeper at {at}.")

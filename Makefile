@@ -32,7 +32,7 @@ compiled: environment ## .venv.compiled with hot modules compiled: half of the p
 	@.venv.compiled/bin/eosctl version
 
 # mypy alone takes half a minute of one core, which would leave the other without work.
-test: ## Style and types, and at the same time the quick tests: all but some hundred of 19,000.
+test: ## Style and types, and at the same time the quick tests: all but some 1,100 of 24,000.
 	@$(MAKE) --no-print-directory --jobs=2 static tests
 
 tests: environment

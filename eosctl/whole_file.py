@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -56,7 +57,8 @@ Kind = tuple[int, bytes]
 def whole_file(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
     """Give a file to write to, which takes the place of ``path`` at the end of the block.
 
-    After an error ``path`` is what it was, and the unfinished file is removed.
+    After an error ``path`` is what it was, and the unfinished file is removed; the next writer of ``path`` removes that
+    of a process that was killed.
 
     Args:
         path: The file to write or replace; its folder exists.
@@ -66,11 +68,9 @@ def whole_file(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
     Raises:
         OSError: It cannot be written, or this user cannot leave it to its owner and group.
     """
-    # A name of its own process, and an error if it is taken: two writers never share an unfinished file.
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(
-        unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, OWNER_ONLY if is_private else 0o666
-    )
+    _remove_abandoned(path)
+    unfinished, descriptor = _open_unfinished(path, OWNER_ONLY if is_private else 0o666)
+    lock = os.dup(descriptor)  # Held until the file has its name, after it was closed and so written.
     try:
         with os.fdopen(descriptor, "wb") as file:
             if path.exists():
@@ -82,6 +82,43 @@ def whole_file(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.filename is None:  # The error of a write has none.
             error.filename = str(path)
         raise
+    finally:
+        os.close(lock)
+
+
+def _open_unfinished(path: Path, mode: int) -> tuple[Path, int]:
+    """Make the file that takes the place of another, under a name of its own and locked while it is written."""
+    while True:
+        unfinished = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(unfinished, flags, mode)
+        with suppress(OSError):  # A file system without locks: the file is only not removed after a kill.
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # Another process may have taken it for abandoned before it was locked.
+        if os.path.lexists(unfinished):
+            return unfinished, descriptor
+        os.close(descriptor)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove unfinished files of ``path`` that killed processes of this user left."""
+    own = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.tmp")
+    with suppress(OSError):
+        for unfinished in path.parent.iterdir():
+            if own.fullmatch(unfinished.name):
+                _remove_unlocked(unfinished)
+
+
+def _remove_unlocked(unfinished: Path) -> None:
+    with suppress(OSError):
+        descriptor = os.open(unfinished, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            found = os.fstat(descriptor)
+            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                unfinished.unlink()
+        finally:
+            os.close(descriptor)
 
 
 def _keep_access(descriptor: int, before: os.stat_result, *, is_private: bool) -> None:
@@ -183,6 +220,23 @@ def only_writer(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def only_writer_in(folder: Path) -> Iterator[None]:
+    """Hold the lock of a user's folder while a file in it is compared and replaced; it leaves no file of its own there.
+
+    Without a lock where the file system has none, or the folder cannot be read.
+    """
+    descriptor = -1
+    try:
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def _refuse_foreign_file(path: Path, content: bytes) -> None:

@@ -1,9 +1,9 @@
 """Draw the imports between packages (docs/images/imports.svg) from the sources and the layers of pyproject.toml.
 
 Every package below imports `model`, and all of them may import the modules `errors`, `text`, `whole_file`,
-`user_folders`, `input_file`, `temporary_folders`, `waiting_threads`, and `http_deadline`: these arrows are left out,
-and so is an import that a longer path of arrows implies. The frame of the program (`cli` and `command_line`) and the
-servers, which it starts, are left out, too. `make docs` writes the file.
+`state_lines`, `user_folders`, `input_file`, `temporary_folders`, `waiting_threads`, and `http_deadline`: these arrows
+are left out, and so is an import that a longer path of arrows implies. The frame of the program (`cli` and
+`command_line`) and the servers, which it starts, are left out, too. `make docs` writes the file.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ NOT_DRAWN: Final = frozenset(
         "errors",
         "text",
         "whole_file",
+        "state_lines",
         "user_folders",
         "input_file",
         "temporary_folders",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import socket
 from collections.abc import Callable
@@ -14,6 +12,7 @@ import msgspec
 
 from eosctl.actions.protocol import Attempt, State
 from eosctl.errors import EosctlError
+from eosctl.state_lines import append_line
 
 _ACTIONS: Final = {
     State.PLANNED: "planned",
@@ -57,35 +56,13 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
         }
     )
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Without O_NONBLOCK, a pipe without a reader would block.
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-        try:
-            _append(descriptor, line + b"\n")
-        finally:
-            os.close(descriptor)
+        append_line(path, line)
     except OSError as error:
         raise EosctlError(
             f"Cannot write the audit file {path}: {error.strerror}.",
             "A change that cannot be recorded is not made.",
             "Make the file writable, or set XDG_STATE_HOME to a folder that is.",
         ) from error
-
-
-def _append(descriptor: int, line: bytes) -> None:
-    """Append a line and flush it to disk, or append nothing.
-
-    A disk that fills up takes a part of a line without an error, and the next entry would continue it.
-
-    Raises:
-        OSError: The line cannot be written as a whole.
-    """
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    before = os.fstat(descriptor).st_size
-    if os.write(descriptor, line) < len(line):
-        os.ftruncate(descriptor, before)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    os.fsync(descriptor)
 
 
 def _author() -> dict[str, str | int | None]:

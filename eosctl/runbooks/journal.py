@@ -14,6 +14,7 @@ import msgspec
 
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.runbook_run import Entry
+from eosctl.state_lines import append_line
 from eosctl.user_folders import state_home
 
 _START: Final = "0" * 64
@@ -44,14 +45,7 @@ class Journal:
         )
         entry = msgspec.structs.replace(entry, hash=_hash(entry))
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | (0 if self._sequence else os.O_EXCL)
-            descriptor = os.open(self.path, flags, 0o600)
-            try:
-                os.write(descriptor, msgspec.json.encode(entry) + b"\n")
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append_line(self.path, msgspec.json.encode(entry), is_new=self._sequence == 0)
         except OSError as error:
             raise EosctlError(
                 f"Cannot write the journal {self.path}: {error.strerror}.",

@@ -13,7 +13,7 @@ from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.text import count_text, time_text
 from eosctl.user_folders import state_home
-from eosctl.whole_file import whole_file
+from eosctl.whole_file import only_writer, whole_file
 
 _EVALUATED: Final = frozenset({CheckStatus.PASSED, CheckStatus.FAILED})
 
@@ -65,6 +65,18 @@ def compare_with_last(diagnosis: Diagnosis, at_ms: int) -> SinceLast:
             "--since-last was given, and no cluster was read.", "Runs are compared by cluster.", "Name a cluster: -b."
         )
     path = _file(diagnosis.cluster_id)
+    try:
+        with only_writer(path):
+            return _compared(diagnosis, at_ms, path)
+    except OSError as error:
+        raise EosctlError(
+            f"Cannot write {path}: {error.strerror}.",
+            "The next run could not be compared with this one.",
+            "Make the folder writable, or leave out --since-last.",
+        ) from error
+
+
+def _compared(diagnosis: Diagnosis, at_ms: int, path: Path) -> SinceLast:
     last = _read(path)
     present = {finding.fingerprint: finding for finding in diagnosis.findings}
     evaluated = {one.check_id for one in diagnosis.results if one.status in _EVALUATED and not one.incomplete}
@@ -123,13 +135,5 @@ def _read(path: Path) -> PastRun | None:
 
 
 def _write(path: Path, run: PastRun) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with whole_file(path) as file:
-            file.write(msgspec.json.encode(run))
-    except OSError as error:
-        raise EosctlError(
-            f"Cannot write {path}: {error.strerror}.",
-            "The next run could not be compared with this one.",
-            "Make the folder writable, or leave out --since-last.",
-        ) from error
+    with whole_file(path) as file:
+        file.write(msgspec.json.encode(run))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -77,21 +79,29 @@ def test_clusters_are_kept_apart() -> None:
 
 def test_files_outside_the_folder_are_never_written(state: Path) -> None:
     compare_with_last(replace(run(), cluster_id="../../../escape"), 1_000)
-    (file,) = state.iterdir()
-    assert file.suffix == ".json"
+    (file,) = state.glob("*.json")
+    assert {one.name for one in state.iterdir()} == {file.name, f".{file.name}.lock"}
 
 
 def test_a_run_without_cluster_or_readable_record_is_refused(state: Path) -> None:
     with pytest.raises(UsageError):
         compare_with_last(replace(run(), cluster_id=""), 1_000)
     compare_with_last(run(), 1_000)
-    (file,) = state.iterdir()
+    (file,) = state.glob("*.json")
     for text in ("{", '{"a":' * 100_000):
         file.write_text(text, "utf-8")
         with pytest.raises(ConfigFileError, match=file.name):
             compare_with_last(run(), 2_000)
-    file.unlink()
-    state.rmdir()
+    shutil.rmtree(state)
     state.write_text("", "utf-8")
     with pytest.raises(EosctlError):
         compare_with_last(run(), 3_000)
+
+
+def test_runs_at_the_same_time_each_compare_with_another() -> None:
+    found = run(**SLOW_QUOTA)
+    times = range(1_000, 1_016)
+    with ThreadPoolExecutor(len(times)) as pool:
+        compared = list(pool.map(lambda at_ms: compare_with_last(found, at_ms), times))
+    assert len({one.last_at_ms for one in compared}) == len(times)
+    assert [one.last_at_ms for one in compared].count(None) == 1

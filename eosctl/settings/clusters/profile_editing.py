@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -35,10 +35,10 @@ def add_profile(
                 "Refer to it: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.",
             )
     body: dict[str, Any] = {"protected": True} if protected else {}
-    with _changing(path):
-        if name in read_profiles(path) and not replace:
+    with _changing(path) as target:
+        if name in read_profiles(target) and not replace:
             raise UsageError(f"There is a profile {name!r} already.", "", "Choose another name, or add --replace.")
-        _write(path, _bodies(path) | {name: body | {"properties": dict(properties)}})
+        _edit(target, lambda before: {**before, name: body | {"properties": dict(properties)}})
 
 
 def remove_profile(path: Path, name: str) -> None:
@@ -48,34 +48,30 @@ def remove_profile(path: Path, name: str) -> None:
         UsageError: No profile has this name.
         ConfigFileError: The file is not of the documented shape, or cannot be written.
     """
-    with _changing(path):
-        known = read_profiles(path)
+    with _changing(path) as target:
+        known = read_profiles(target)
         if name not in known:
             raise unknown_name("profile", name, known, "List them: eosctl profile list")
-        _write(path, {other: body for other, body in _bodies(path).items() if other != name})
-
-
-def _bodies(path: Path) -> dict[str, Any]:
-    from eosctl.knowledge.small_files import load_yaml
-
-    if not path.exists():
-        return {}
-    document = load_yaml(read_input(path).decode("utf-8"))
-    return {str(name): body for name, body in document["profiles"].items()}
+        _edit(target, lambda before: {other: body for other, body in before.items() if other != name})
 
 
 @contextmanager
-def _changing(path: Path) -> Iterator[None]:
+def _changing(path: Path) -> Iterator[Path]:
+    """Yield the file behind a link, to which no other process writes meanwhile."""
     try:
-        with only_writer(path):
-            yield
+        target = path.resolve()
+        with only_writer(target):
+            yield target
     except OSError as error:
         raise write_failed(path, error, "Choose another folder.", ConfigFileError) from error
 
 
-def _write(path: Path, profiles: Mapping[str, Any]) -> None:
-    import yaml
+def _edit(path: Path, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+    from eosctl.knowledge.small_files import load_yaml
+    from eosctl.settings.clusters.profile_text import edited_text  # loaded late, as YAML's parser is
 
-    text = yaml.safe_dump({"profiles": dict(profiles)}, sort_keys=False, allow_unicode=True)
+    text = read_input(path).decode("utf-8") if path.exists() else ""
+    before = {str(name): body for name, body in load_yaml(text)["profiles"].items()} if text else {}
+    edited = edited_text(text, before, change(before))
     with whole_file(path) as file:
-        file.write(text.encode())
+        file.write(edited.encode())

@@ -97,6 +97,8 @@ def _parse_profile(path: Path, name: str, body: Any) -> Profile:
     unknown = body.keys() - {"properties", "protected"}
     if unknown:
         raise _misshapen(path, f"profile {name} has the unknown key {sorted(map(str, unknown))[0]}")
+    if not isinstance(body.get("protected", False), bool):
+        raise _misshapen(path, f"protected of profile {name} is neither true nor false")
     properties: dict[str, Given] = {}
     for key, value in body["properties"].items():
         text = str(value).lower() if isinstance(value, bool) else str(value)

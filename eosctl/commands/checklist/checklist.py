@@ -8,16 +8,16 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from eosctl.command_line.invocation import Invocation, write_file
+from eosctl.command_line.invocation import Invocation
 from eosctl.command_line.next_command import connected
 from eosctl.command_line.option_groups import options
+from eosctl.command_line.updated_file import updating
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.emit import emit_list
 from eosctl.commands.gate import VerdictGate
 from eosctl.commands.options import ConnectionOptions, FindingOutput, Header, OutputFile, ResultOptions, SnapshotFile
 from eosctl.commands.session import callbacks
 from eosctl.errors import UsageError
-from eosctl.model.checklist import ChecklistRecord
 from eosctl.render.diagnosis.checklist import SUMMARY_COLUMNS, Run, checklist_summary, render_run
 from eosctl.render.escaping import lines_text
 from eosctl.render.formats import FindingFormat
@@ -100,11 +100,7 @@ def run(
     """
     if ask and request.record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
-
-    def keep(record: ChecklistRecord) -> None:
-        if request.record_file is not None:
-            write_file(render_json(record), request.record_file)
-
+    keep = updating(request.record_file, render_json)
     with callbacks(invocation.now_ms) as shown:
         done = run_checklist(request, shown, keep, Dialog(_say, _read, keep) if ask else None)
     write_judged(done.judged, _rendered("checklist run", done, result, invocation), result)
@@ -130,9 +126,10 @@ def sign(
         eosctl checklist sign go-live.json --who 'Ada Lovelace'
         eosctl checklist sign own.json --checklist own-checklist.yaml --note 'approved for 4.3'
     """
+    keep = updating(record_file, render_json)
     with callbacks(invocation.now_ms) as shown:
         done = sign_checklist(record_file, who, checklist_file, remark, shown)
-    write_file(render_json(done.record), record_file)
+    keep(done.record)
     shown_as = FindingResultOptions(result.output, result.header, result.output_file)
     write_judged(done.judged, _rendered("checklist sign", done, shown_as, invocation), shown_as)
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Final
 from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.sandbox.clock import LONGEST_ADVANCE_MS
 from eosctl.sandbox.process import paths
+from eosctl.sandbox.process.claim import claimed_name
 from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
@@ -89,9 +90,12 @@ def make_way(spec: SandboxSpec) -> None:
             f"Use it, stop it (eosctl sandbox down --name {spec.name}), or choose another --name.",
         )
     if found is not None:
-        forget(found.sandbox)
+        with claimed_name(spec.name):
+            forget(found.sandbox)
     check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral, planned=planned(spec))
-    paths.sandbox_dir(spec.name).mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder = paths.sandbox_dir(spec.name)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    paths.refuse_shared_folder(folder)
 
 
 def _start(spec: SandboxSpec, log: BinaryIO, program: str, timeout_s: float) -> RunningSandbox:
@@ -161,23 +165,37 @@ def _last_line(path: Path) -> str:
 
 
 def find(name: str) -> Found | None:
-    """Return the sandbox of this name, or None; an unreadable state file is deleted as stale.
+    """Return the sandbox of this name, or None; a damaged state file that no process serves with is deleted.
 
     Raises:
-        UsageError: The name is not a valid sandbox name.
+        UsageError: The name is not a valid sandbox name, or the state file of a running sandbox cannot be read.
+        OSError: The state file cannot be opened.
     """
     path = paths.state_file(name)
     try:
         sandbox = RunningSandbox.from_json(path.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError):
-        path.unlink(missing_ok=True)
+    except ValueError as error:
+        _remove_damaged(name, path, error)
         return None
     child = _children.get(sandbox.pid)
     if child is not None and child.poll() is not None:
         del _children[sandbox.pid]
     return Found(sandbox, is_same_process(sandbox.pid, sandbox.process_start_ticks))
+
+
+def _remove_damaged(name: str, path: Path, error: ValueError) -> None:
+    with ExitStack() as held:
+        try:
+            held.enter_context(claimed_name(name))
+        except UsageError as running:
+            raise UsageError(
+                f"The state of the running sandbox {name!r} cannot be read.",
+                f"{path}: {error}.",
+                "Use the release of eosctl that started it.",
+            ) from running
+        path.unlink(missing_ok=True)
 
 
 def find_all() -> list[Found]:
@@ -252,7 +270,9 @@ def stop(sandbox: RunningSandbox, *, timeout_s: float = STOP_TIMEOUT_S) -> str:
     child = _children.pop(pid, None)
     if child is not None:
         child.wait()
-    forget(sandbox)
+    # A start of this name waits; one that was faster holds the name, and what lies there is that of its sandbox.
+    with only_writer(paths.sandbox_dir(sandbox.name)), suppress(UsageError), claimed_name(sandbox.name):
+        forget(sandbox)
     return how
 
 

@@ -107,14 +107,26 @@ def _private_folder() -> Path:
     folder = runtime / "eosctl" if has_own else Path(tempfile.gettempdir()) / f"eosctl-{os.getuid()}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    _refuse(folder, folder.lstat(), 0o077)
+    return folder
+
+
+def refuse_shared_folder(folder: Path) -> None:
+    """Refuse the folder of a sandbox in which another user can replace its socket and state.
+
+    Raises:
+        UsageError: It belongs to another user, or others may write to it.
+    """
+    _refuse(folder, folder.stat(), 0o022)
+
+
+def _refuse(folder: Path, found: os.stat_result, forbidden: int) -> None:
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & forbidden:
         raise UsageError(
             f"{folder} is not a folder that only you can use.",
             "Another user could read what is sent to the sandbox, or answer in its name.",
-            "Remove it (rm -r), or set a shorter XDG_STATE_HOME.",
+            "Remove it (rm -r), or set another XDG_STATE_HOME.",
         )
-    return folder
 
 
 def known_names() -> list[str]:

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from eosctl import __version__
 from eosctl.errors import EosctlError
 from eosctl.sandbox.process import paths
+from eosctl.sandbox.process.claim import claimed_name
 from eosctl.sandbox.process.control import Command, serve_control
 from eosctl.sandbox.process.data_directory import DataDirectory
 from eosctl.sandbox.process.identity import start_ticks
@@ -123,7 +124,10 @@ def serve(
     os.set_inheritable(ready, False)
     os.umask(0o077)  # The metadata log holds credentials, and the logs hold what clients sent.
     try:
-        with asyncio.Runner(loop_factory=partial(new_loop, spec) if new_loop is not None else None) as runner:
+        with (
+            claimed_name(spec.name),
+            asyncio.Runner(loop_factory=partial(new_loop, spec) if new_loop is not None else None) as runner,
+        ):
             runner.run(run(spec, make, ready))
     except EosctlError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the process's log is its standard error

@@ -35,13 +35,18 @@ class EvidenceView(msgspec.Struct, frozen=True):
     gaps: tuple[EvidenceGap, ...]
 
 
-class Listing(msgspec.Struct, Generic[T], frozen=True):
-    """A list of like things, with its envelope."""
+class Envelope(msgspec.Struct, frozen=True):
+    """What each machine-readable result begins with; the classes of results inherit it."""
 
     schema: str
     schema_version: int
     command: str
     generated_at: str
+
+
+class Listing(Envelope, Generic[T], frozen=True):
+    """A list of like things, with its envelope."""
+
     cluster: ClusterView | None
     evidence: EvidenceView | None
     items: tuple[T, ...]
@@ -54,6 +59,17 @@ def schema_version_of(kind: str) -> int:
     (2, 1)
     """
     return VERSIONS.get(kind, 1)
+
+
+def envelope(kind: str, command: str, generated_at_ms: int) -> tuple[str, int, str, str]:
+    """Return the values of an `Envelope`.
+
+    Args:
+        kind: The schema's name without the program: ``transactions`` becomes ``eosctl.transactions``.
+        command: The command without the program's name: ``txn list``.
+        generated_at_ms: When this is rendered, ms since the epoch.
+    """
+    return f"eosctl.{kind}", schema_version_of(kind), command, time_text(generated_at_ms)
 
 
 def cluster_view(snapshot: ClusterSnapshot) -> ClusterView:
@@ -79,17 +95,14 @@ def listing(
     """Put items into an envelope.
 
     Args:
-        kind: The schema's name without the program: ``transactions`` becomes ``eosctl.transactions``.
-        command: The command without the program's name: ``txn list``.
-        generated_at_ms: When this is rendered, ms since the epoch.
+        kind: As in `envelope`.
+        command: As in `envelope`.
+        generated_at_ms: As in `envelope`.
         items: The things themselves.
         snapshot: What they were read from, if they come from a cluster.
     """
     return Listing(
-        schema=f"eosctl.{kind}",
-        schema_version=schema_version_of(kind),
-        command=command,
-        generated_at=time_text(generated_at_ms),
+        *envelope(kind, command, generated_at_ms),
         cluster=None if snapshot is None else cluster_view(snapshot),
         evidence=None if snapshot is None else evidence_view(snapshot),
         items=items,

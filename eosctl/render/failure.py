@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from eosctl.errors import EosctlError
+from eosctl.render.envelope import schema_version_of
 from eosctl.render.machine import render_json
-
-SCHEMA = "eosctl.error"
 
 
 class FailureView(msgspec.Struct, frozen=True):
@@ -26,8 +25,8 @@ def render_failure(error: EosctlError) -> str:
     """Render an error."""
     return render_json(
         FailureView(
-            schema=SCHEMA,
-            schema_version=1,
+            schema="eosctl.error",
+            schema_version=schema_version_of("error"),
             type=type(error).__name__,
             what=error.what,
             why=error.why,

@@ -11,13 +11,13 @@ from eosctl.findings.fsck.checked import Checked
 from eosctl.findings.fsck.consequences import CONSEQUENCES
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.fsck import FsckFinding, FsckSeverity
-from eosctl.render.envelope import ClusterView, EvidenceView, listing
+from eosctl.render.envelope import Listing, envelope, listing
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.text import count_text, time_text
+from eosctl.text import count_text
 
 
 class FsckItem(msgspec.Struct, frozen=True):
@@ -77,16 +77,9 @@ def fsck_items(checked: Checked) -> tuple[FsckItem, ...]:
     return tuple(map(fsck_item, checked.counted))
 
 
-class FsckView(msgspec.Struct, frozen=True):
+class FsckView(Listing[FsckItem], frozen=True):
     """A check as JSON and YAML show it; ``gaps`` are partitions and transactions that could not be judged."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
-    cluster: ClusterView | None
-    evidence: EvidenceView | None
-    items: tuple[FsckItem, ...]
     partition_count: int
     actions: tuple[ActionView, ...]
     suppressed: tuple[SuppressedView, ...]
@@ -98,10 +91,7 @@ def fsck_view(checked: Checked) -> FsckView:
     """Shape a check for machines."""
     diagnosis = checked.diagnosis
     return FsckView(
-        schema="eosctl.fsck",
-        schema_version=1,
-        command="fsck",
-        generated_at=time_text(checked.generated_at_ms),
+        *envelope("fsck", "fsck", checked.generated_at_ms),
         cluster=None,
         evidence=None,
         items=fsck_items(checked),

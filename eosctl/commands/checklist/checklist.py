@@ -30,7 +30,6 @@ from eosctl.services.run_checklist import (
     run_checklist,
     sign_checklist,
 )
-from eosctl.text import time_text
 
 Who = Annotated[
     str | None,
@@ -135,7 +134,7 @@ def sign(
 
 
 def _rendered(command: str, done: ChecklistRun, result: FindingResultOptions, invocation: Invocation) -> str:
-    shape = Run(command, done.checklist, done.record, time_text(done.judged.at_ms), done.judged)
+    shape = Run(command, done.checklist, done.record, done.judged)
     text = render_run(shape, result.output, invocation.style(), result.header)
     return connected(text, invocation.cluster) if result.output in (FindingFormat.TABLE, FindingFormat.WIDE) else text
 

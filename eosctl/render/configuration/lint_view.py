@@ -10,10 +10,8 @@ from eosctl.findings.linted import Linted
 from eosctl.model.deployment import Undecided
 from eosctl.model.read_as import ReadAs
 from eosctl.model.redaction import setting_text
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
-from eosctl.text import time_text
-
-SCHEMA = "eosctl.config-lint"
 
 
 class LintItem(msgspec.Struct, frozen=True):
@@ -72,17 +70,13 @@ class UnseenItem(msgspec.Struct, frozen=True):
     reads: str
 
 
-class LintView(msgspec.Struct, frozen=True):
+class LintView(Envelope, frozen=True):
     """The whole run as JSON and YAML show it.
 
     ``read_as`` is what each file was taken for, ``not_understood`` the files about Kafka that no rule has judged,
     ``unseen`` what containers read, or kustomizations build, and is not among the files.
     """
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     counts: LintCounts
     read_as: tuple[ReadAs, ...]
     items: tuple[LintItem, ...]
@@ -100,10 +94,7 @@ def lint_view(linted: Linted) -> LintView:
     tally = {status: sum(1 for result in linted.diagnosis.results if result.status is status) for status in CheckStatus}
     items = tuple(lint_item(finding) for finding in linted.findings)
     return LintView(
-        schema=SCHEMA,
-        schema_version=1,
-        command="config lint",
-        generated_at=time_text(linted.generated_at_ms),
+        *envelope("config-lint", "config lint", linted.generated_at_ms),
         counts=LintCounts(
             files=len(linted.read),
             files_without_settings=len(linted.without_settings),

@@ -10,6 +10,7 @@ import msgspec
 from eosctl.findings.judged import Judged
 from eosctl.model.checklist import AREA, Checklist, ChecklistRecord, ItemState, Signature, check_id
 from eosctl.model.severity import Severity
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.markdown import suppressed_lines
@@ -79,13 +80,9 @@ class RunCounts(msgspec.Struct, frozen=True):
     not_applicable: int
 
 
-class RunView(msgspec.Struct, frozen=True):
+class RunView(Envelope, frozen=True):
     """A run as JSON and YAML show it."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     checklist: str
     title: str
     purpose: str
@@ -106,7 +103,6 @@ class Run(NamedTuple):
     command: str
     checklist: Checklist
     record: ChecklistRecord
-    generated_at: str
     judged: Judged
 
 
@@ -115,10 +111,7 @@ def run_view(run: Run) -> RunView:
     items = tuple(_items(run))
     states = [item.state for item in items]
     return RunView(
-        schema="eosctl.checklist-run",
-        schema_version=1,
-        command=run.command,
-        generated_at=run.generated_at,
+        *envelope("checklist-run", run.command, run.judged.at_ms),
         checklist=run.checklist.id,
         title=run.checklist.title,
         purpose=run.checklist.purpose,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from eosctl.findings.diagnosis import CheckStatus, Deduction
 from eosctl.findings.report import Report
 from eosctl.model.read_as import ReadAs
-from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
+from eosctl.render.envelope import ClusterView, Envelope, EvidenceView, cluster_view, envelope, evidence_view
 from eosctl.render.findings.views import (
     ActionView,
     CheckView,
@@ -19,10 +19,6 @@ from eosctl.render.findings.views import (
     finding_view,
     suppressed_views,
 )
-from eosctl.text import time_text
-
-SCHEMA = "eosctl.diagnosis"
-SCHEMA_VERSION = 1
 
 
 class GradeView(msgspec.Struct, frozen=True):
@@ -59,13 +55,9 @@ class UnreadableView(msgspec.Struct, frozen=True):
     reason: str
 
 
-class DiagnosisView(msgspec.Struct, frozen=True):
+class DiagnosisView(Envelope, frozen=True):
     """The whole diagnosis as JSON and YAML show it."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     cluster: ClusterView
     evidence: EvidenceView
     summary: tuple[str, ...]
@@ -89,10 +81,7 @@ def diagnosis_view(report: Report) -> DiagnosisView:
     evidence = evidence_view(report.snapshot)
     is_whole = evidence.complete and not report.unreadable and not report.not_understood
     return DiagnosisView(
-        schema=SCHEMA,
-        schema_version=SCHEMA_VERSION,
-        command=report.command,
-        generated_at=time_text(report.generated_at_ms),
+        *envelope("diagnosis", report.command, report.generated_at_ms),
         cluster=cluster_view(report.snapshot),
         evidence=replace(evidence, complete=is_whole),
         summary=diagnosis.summary,

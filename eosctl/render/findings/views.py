@@ -12,8 +12,7 @@ from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grouping import Action
 from eosctl.findings.judged import Judged
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.render.envelope import schema_version_of
-from eosctl.text import time_text
+from eosctl.render.envelope import Envelope, envelope
 
 T = TypeVar("T")
 
@@ -70,13 +69,9 @@ class SuppressedView(msgspec.Struct, frozen=True):
     reason: str
 
 
-class JudgedListing(msgspec.Struct, Generic[T], frozen=True):
+class JudgedListing(Envelope, Generic[T], frozen=True):
     """A list of like things with what was found in them."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     cluster: None
     evidence: None
     items: tuple[T, ...]
@@ -91,17 +86,14 @@ def judged_listing(kind: str, command: str, items: tuple[T, ...], judged: Judged
     """Put items and findings into an envelope.
 
     Args:
-        kind: The schema's name without the program.
-        command: The command without the program's name.
+        kind: As in `envelope`.
+        command: As in `envelope`.
         items: The things themselves.
         judged: What was found in them.
     """
     diagnosis = judged.diagnosis
     return JudgedListing(
-        schema=f"eosctl.{kind}",
-        schema_version=schema_version_of(kind),
-        command=command,
-        generated_at=time_text(judged.at_ms),
+        *envelope(kind, command, judged.at_ms),
         cluster=None,
         evidence=None,
         items=items,

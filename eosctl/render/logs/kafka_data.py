@@ -20,6 +20,7 @@ from eosctl.model.kafka_data import (
     Spread,
     TopicSummary,
 )
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.formats import OutputFormat
 from eosctl.render.one import render_one
 from eosctl.render.page import Block, Field, Grid, Line, Style, render_page
@@ -93,13 +94,9 @@ class DuplicateView(msgspec.Struct, frozen=True):
     last: RecordView
 
 
-class KafkaDataView(msgspec.Struct, frozen=True):
+class KafkaDataView(Envelope, frozen=True):
     """The transactions in Kafka's files."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     partition_count: int
     other_replica_count: int
     topics: tuple[TopicView, ...]
@@ -120,10 +117,7 @@ def kafka_data_view(reading: DataReading, command: str, generated_at_ms: int) ->
     """Put a summary into its machine-readable form."""
     summary = reading.summary
     return KafkaDataView(
-        schema="eosctl.kafka-data",
-        schema_version=1,
-        command=command,
-        generated_at=time_text(generated_at_ms),
+        *envelope("kafka-data", command, generated_at_ms),
         partition_count=reading.partition_count,
         other_replica_count=reading.other_replica_count,
         topics=tuple(

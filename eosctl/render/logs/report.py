@@ -17,6 +17,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.findings.sections import suppressed_blocks
 from eosctl.render.findings.views import SuppressedView, suppressed_views
 from eosctl.render.formats import OutputFormat
@@ -113,13 +114,9 @@ class SkippedView(msgspec.Struct, frozen=True):
     reason: str
 
 
-class LogsView(msgspec.Struct, frozen=True):
+class LogsView(Envelope, frozen=True):
     """The result of a scan of logs."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     headline: str
     items: tuple[EventView, ...]
     incidents: tuple[IncidentView, ...]
@@ -140,10 +137,7 @@ def logs_view(
 ) -> LogsView:
     """Put the result of a scan into its machine-readable form; a report has a digest and suppressions, too."""
     return LogsView(
-        schema="eosctl.logs",
-        schema_version=1,
-        command=command,
-        generated_at=time_text(generated_at_ms),
+        *envelope("logs", command, generated_at_ms),
         headline=headline(findings),
         items=tuple(event_view(event) for event in findings.events),
         incidents=tuple(_incident_view(incident, findings.sources) for incident in findings.incidents),

@@ -8,6 +8,7 @@ import msgspec
 
 from eosctl.model.blame import Blame, BlameVerdict, Tenure
 from eosctl.model.verdict import Evidence
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
 from eosctl.render.one import render_one
@@ -55,13 +56,9 @@ class MomentItem(msgspec.Struct, frozen=True):
     what: str
 
 
-class BlameView(msgspec.Struct, frozen=True):
+class BlameView(Envelope, frozen=True):
     """The verdicts on one transactional id in their envelope, oldest first, with tenures and timeline."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     transactional_id: str
     items: tuple[BlameItem, ...]
     tenures: tuple[TenureItem, ...]
@@ -71,10 +68,7 @@ class BlameView(msgspec.Struct, frozen=True):
 def blame_view(blame: Blame, command: str, generated_at_ms: int) -> BlameView:
     """Shape everything about one id."""
     return BlameView(
-        schema="eosctl.blame",
-        schema_version=1,
-        command=command,
-        generated_at=time_text(generated_at_ms),
+        *envelope("blame", command, generated_at_ms),
         transactional_id=blame.transactional_id,
         items=tuple(_item(blame.transactional_id, verdict) for verdict in blame.verdicts),
         tenures=tuple(tenure_item(tenure) for tenure in blame.tenures),

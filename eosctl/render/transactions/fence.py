@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from eosctl.model.plan import FenceOutcome, FencePlan
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.formats import OutputFormat
 from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
 from eosctl.render.transactions.plan import HOW
-from eosctl.text import time_text
 
 
 class FenceItem(msgspec.Struct, frozen=True):
@@ -40,13 +40,9 @@ class FenceItem(msgspec.Struct, frozen=True):
     new_producer_epoch: int | None
 
 
-class FenceView(msgspec.Struct, frozen=True):
+class FenceView(Envelope, frozen=True):
     """A fence in its envelope."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     items: tuple[FenceItem, ...]
 
 
@@ -85,7 +81,7 @@ def render_fence(
 ) -> str:
     """Render the plan of a fence, and its outcome if it was carried out."""
     item = _item(plan, official, outcome)
-    view = FenceView("eosctl.fence", 1, "txn fence", time_text(now_ms), (item,))
+    view = FenceView(*envelope("fence", "txn fence", now_ms), (item,))
     flags = (str(item.carried_out).lower(), str(item.verified).lower())
     row = [item.transactional_id, str(item.producer_id), str(item.producer_epoch), *flags]
     return render_one(view, output, lambda: [row], lambda: render_page(_blocks(item), style))

@@ -8,10 +8,11 @@ import msgspec
 
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.model.verdict import Evidence
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.formats import OutputFormat
 from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.text import hidden_text, time_text
+from eosctl.text import hidden_text
 
 #: How a plan is carried out by a command that asks nothing.
 HOW: Final = " Carry it out with --yes."
@@ -75,13 +76,9 @@ def _item(plan: MarkerPlan, official_command: str, outcome: MarkerOutcome | None
     )
 
 
-class MarkerView(msgspec.Struct, frozen=True):
+class MarkerView(Envelope, frozen=True):
     """A marker in its envelope; ``schema`` names the command that writes it."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     items: tuple[MarkerItem, ...]
 
 
@@ -96,8 +93,7 @@ def render_marker(
 ) -> str:
     """Render the plan of ``txn abort`` or ``txn complete``, and its outcome if it was carried out."""
     item = _item(plan, official, outcome)
-    schema = f"eosctl.{command.removeprefix('txn ')}"
-    view = MarkerView(schema, 1, command, time_text(now_ms), (item,))
+    view = MarkerView(*envelope(command.removeprefix("txn "), command, now_ms), (item,))
     flags = (str(item.carried_out).lower(), str(item.verified).lower())
     row = [_name(item), str(item.producer_id), str(item.first_offset), *flags]
     return render_one(view, output, lambda: [row], lambda: render_page(_blocks(item), style))

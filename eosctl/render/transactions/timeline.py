@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl import __version__
 from eosctl.model.timeline import Timeline
+from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 from eosctl.render.templating import render_template
@@ -47,13 +48,9 @@ class LaneItem(msgspec.Struct, frozen=True):
     marks: tuple[MarkItem, ...]
 
 
-class TimelineView(msgspec.Struct, frozen=True):
+class TimelineView(Envelope, frozen=True):
     """A timeline in its envelope; ``items`` are the lanes."""
 
-    schema: str
-    schema_version: int
-    command: str
-    generated_at: str
     subject: str
     from_ms: int
     until_ms: int
@@ -64,10 +61,7 @@ class TimelineView(msgspec.Struct, frozen=True):
 def timeline_view(timeline: Timeline, generated_at_ms: int) -> TimelineView:
     """Shape a timeline."""
     return TimelineView(
-        schema="eosctl.timeline",
-        schema_version=1,
-        command="timeline",
-        generated_at=time_text(generated_at_ms),
+        *envelope("timeline", "timeline", generated_at_ms),
         subject=timeline.subject,
         from_ms=timeline.from_ms,
         until_ms=timeline.until_ms,

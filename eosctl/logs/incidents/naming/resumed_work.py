@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from math import inf
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -265,10 +265,22 @@ class _Workers:
     """The threads of a program, and whether one that works after a failure is the one that failed, or its successor."""
 
     def __init__(self, timeline: LogTimeline, last: LogEvent) -> None:
+        self._timeline = timeline
+        self._last = last
         self._failed = _thread_of(last)
-        before = timeline.log_between(last, -inf, time_of(last))[-SEARCHED:]
-        self._known = {thread for event in before if (thread := _thread_of(event))}
-        self._worked = any(_thread_of(event) == self._failed and is_work(event) for event in before)
+
+    @cached_property
+    def _before(self) -> Sequence[LogEvent]:
+        """The records of the program up to the failure; few failures need them."""
+        return self._timeline.log_between(self._last, -inf, time_of(self._last))[-SEARCHED:]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(_thread_of(event) for event in self._before)
+
+    @cached_property
+    def _worked(self) -> bool:
+        return any(_thread_of(event) == self._failed and is_work(event) for event in self._before)
 
     def may_replace(self, event: LogEvent) -> bool:
         """Return whether the thread of a record is the one that failed, a new one, or not a worker next to it."""

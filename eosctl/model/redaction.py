@@ -17,6 +17,7 @@ from eosctl.model.named_secrets import holds_name, is_secret_name, named_spans
 from eosctl.model.secret import MASK
 from eosctl.model.secret_arguments import argument_spans
 from eosctl.model.secret_columns import Columns, column_spans, columns_of
+from eosctl.model.secret_commands import command_spans
 from eosctl.model.secret_markup import input_spans, shown_text
 from eosctl.model.secret_objects import object_spans
 from eosctl.model.secret_rows import row_spans
@@ -202,7 +203,7 @@ def _spans(text: str, lower: str, *, may_hold_name: bool) -> list[tuple[int, int
     found = (pem_spans(text), named, token_spans(text, lower), _address_spans(text), _jaas_user_spans(text, lower))
     apart = (object_spans(text), row_spans(text, lower))
     named_apart = (input_spans(text), column_spans(text)) if may_hold_name else ()
-    unnamed = (argument_spans(text, lower), sentence_spans(text, lower))
+    unnamed = (argument_spans(text, lower), sentence_spans(text, lower), command_spans(text))
     return list(chain.from_iterable((*found, *apart, *named_apart, *unnamed)))
 
 

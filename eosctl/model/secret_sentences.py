@@ -1,7 +1,8 @@
 """Find credentials without a form of their own behind a word that announces one: `PAT x`, `the token "x" has expired`.
 
-Such words also stand before names and numbers, so only a random word is masked. UUIDs stay readable, and so does what
-follows the keys of records and tables. Each character is read a bounded number of times.
+Such words also stand before names and numbers, so only a random word is masked, or a UUID behind a word that stands
+before credentials alone. Other UUIDs stay readable, and so does what follows the keys of records and tables. Each
+character is read a bounded number of times.
 """
 
 from __future__ import annotations
@@ -36,6 +37,17 @@ _TELLING: Final = re.compile(
 )
 # Names in capital letters have signs between their words.
 _IS_CAPITALS: Final = re.compile(r"(?=[A-Z]*\d)[A-Z\d]+")
+# Words before UUIDs that are identifiers: the token id x, token for request x, webhook x, fencing token x
+_OF_IDENTIFIER: Final = re.compile(r"[ ](?:id|for)\b")
+_NO_CREDENTIAL: Final = re.compile(
+    r"(?:webhook|license|signature|connection|cookie|jwt|t?otp|sas)\b|"
+    r"\w{0,32}(?:fencing|correlation|cancell?ation|continuation|consistency|sync|lock|page|registration)_?token"
+)
+_OTHER_TOKEN: Final = re.compile(
+    r"\b(?:fencing|correlation|cancell?ation|continuation|consistency|sync|lock|page|registration)[ -]\Z"
+)
+_LONGEST_BEFORE: Final = 16
+_KEYS_OF_UUIDS: Final = ("api", "access", "auth", "secret", "subscription", "ingest", "write")
 _UUID: Final = re.compile(r"(?:urn:uuid:)?[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\w-])")
 
 
@@ -57,10 +69,24 @@ def sentence_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
         return
     for found in _TELLING.finditer(lower):
         start, end = found.span("word")
-        if not found["joint"] or _UUID.match(lower, start) is not None:
+        if not found["joint"]:
             continue
         word = text[start:end].rstrip(".-")
+        if _UUID.match(lower, start) is not None:
+            if _announces_uuid(lower, found):
+                yield start, start + len(word)
+            continue
         if found["key"] is not None and not is_secret_key(text, *found.span("key"), start):
             continue
         if is_random(word) or _IS_CAPITALS.fullmatch(word) is not None:
             yield start, start + len(word)
+
+
+def _announces_uuid(lower: str, found: re.Match[str]) -> bool:
+    """Return whether a UUID behind a word that announces one is a credential, and not the identifier of one."""
+    start = found.start()
+    if _OF_IDENTIFIER.search(found["joint"]) is not None or _NO_CREDENTIAL.match(lower, start) is not None:
+        return False
+    if found["key"] is not None:
+        return lower[start : found.start("key") - 1] in _KEYS_OF_UUIDS
+    return _OTHER_TOKEN.search(lower, max(start - _LONGEST_BEFORE, 0), start) is None

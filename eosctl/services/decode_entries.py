@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from eosctl.analysis.decode.entry_row import EntryRow
-from eosctl.services.decode_input import DamageLog, Source
+from eosctl.services.decode_input import DamageLog, Source, readable
 from eosctl.storage import offset_index, time_index, txn_index
 from eosctl.storage.checkpoints import checkpoint_entry_fault, read_any_checkpoint
 from eosctl.storage.errors import DamagedFile
@@ -53,7 +53,7 @@ def time_indexes(base_offset: int | None = None) -> EntryFiles:
 
 def read_entries(kind: EntryFiles, files: Iterable[Source], damage: DamageLog) -> Iterator[tuple[str, Iterable[Any]]]:
     """Yield the name of each file and its entries; consume the entries before the next file."""
-    for source in files:
+    for source in readable(files, damage):
         yield source.name, kind.read(source, damage)
         damage.stop_if_strict()
 

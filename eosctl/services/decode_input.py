@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,10 +24,11 @@ _TOOL: Final = ("Dumping ", "baseOffset: ", "Log starting offset", "Starting off
 
 
 class Source(NamedTuple):
-    """A file, and the name that users know."""
+    """A file, and the name that users know; with the error of a directory that cannot be listed."""
 
     path: Path
     name: str
+    error: OSError | None = None
 
 
 class StoppedAtDamage(Exception):  # noqa: N818 - requested by the user, not an error
@@ -50,6 +51,10 @@ class DamageLog:
     def add_line(self, file: str, line: int, what: str) -> None:
         """Report the damage at a line of a text, counted from 1."""
         self._add(f"{file}: line {line}: {what}")
+
+    def add_unread(self, file: str, error: OSError) -> None:
+        """Report a file or a directory of which nothing could be read."""
+        self._add(f"{file}: cannot be read: {error.strerror or error}")
 
     def stop_if_strict(self) -> None:
         """Stop the decoding at the first damage if `strict` is set."""
@@ -87,8 +92,13 @@ def sources(
                 _refuse_text(source)
             yield [source]
         return
+    refused: list[Source] = []
+
+    def refuse(error: OSError) -> None:
+        refused.append(Source(Path(error.filename), str(error.filename), error))
+
     try:
-        found = [Source(path, str(path)) for path in find_files(arguments, matches)]
+        found = [Source(path, str(path)) for path in find_files(arguments, matches, refuse)]
     except FileNotFoundError as error:
         raise UsageError(
             f"{error} does not exist.", "", "Name files, directories, or patterns, or - for stdin."
@@ -102,9 +112,31 @@ def sources(
             )
         if not is_text:
             _refuse_text(source)
+    if refused and not found and refused[0].error is not None:
+        raise refused[0].error
     if not found:
         raise UsageError("No files to decode were found.", "The directories have none of this kind.", "Name a file.")
-    yield found
+    yield found + refused
+
+
+def readable(found: Iterable[Source], damage: DamageLog) -> Iterator[Source]:
+    """Yield the sources that can be opened, and report the others, so that one does not hide the findings of all.
+
+    A source that is alone is left to its reader, whose error ends the command.
+    """
+    every = list(found)
+    for source in every:
+        error = source.error
+        if error is None and len(every) > 1:
+            try:
+                open_input(source.path).close()
+            except OSError as refused:
+                error = refused
+        if error is None:
+            yield source
+        else:
+            damage.add_unread(source.name, error)
+            damage.stop_if_strict()
 
 
 def _refuse_text(source: Source) -> None:

@@ -17,7 +17,7 @@ from eosctl.analysis.decode.selection import Selection
 from eosctl.analysis.decode.summary import LogSummary
 from eosctl.analysis.decode.writers import DumpWriter, LogWriter, RecordWriter, RowWriter, StateLines
 from eosctl.model.log_bounds import EVERYTHING, Bounds, Only
-from eosctl.services.decode_input import DamageLog, Source, is_segment
+from eosctl.services.decode_input import DamageLog, Source, is_segment, readable
 from eosctl.storage.inputs import base_offset_of
 from eosctl.storage.names import METADATA_TOPIC, is_metadata_snapshot, parse_partition_directory
 from eosctl.storage.producer_replay import CompletedTxn, ProducerReplay
@@ -70,7 +70,7 @@ def stream_logs(
     outcomes, partition = Outcomes(()), None
     filtered = bool(selection.producer_ids) or selection.selects_records or selection.only is not None
     one_by_one = filtered or deep or with_outcomes
-    for source in files:
+    for source in readable(files, damage):
         if with_outcomes and source.path.parent != partition:
             partition = source.path.parent
             outcomes = Outcomes(completed_from(source))
@@ -118,7 +118,7 @@ def stream_rows(
     nothing_known = Outcomes(())
     filtered, by_record = selection != Selection(), selection.selects_records
     yield writer.head()
-    for source in found:
+    for source in readable(found, damage):
         outcomes: Outcomes | None = None
         if lines is not None:
             lines.start(source.name)
@@ -229,7 +229,7 @@ def summarize(files: Iterable[Source], selection: Selection, damage: DamageLog) 
     """Count what logs hold."""
     summary, replay, partition = LogSummary(), ProducerReplay(), None
     outcomes = Outcomes(())
-    for source in files:
+    for source in readable(files, damage):
         if source.path.parent != partition:
             summary.start_partition()
             summary.transactions_open += len(replay.open_transactions)
@@ -279,7 +279,7 @@ def dump_logs(
         deep: Whether to write records, too.
         topic: The topic, if the directories do not name it.
     """
-    for source in files:
+    for source in readable(files, damage):
         writer = writer_of(topic or source.path.parent.name.rpartition("-")[0])
         yield writer.start(source.name, base_offset_of(source.path))
         invalid_bytes = 0

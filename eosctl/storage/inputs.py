@@ -27,16 +27,23 @@ def is_segment_file(suffix: Suffix) -> Callable[[Path], bool]:
     return matches
 
 
-def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Iterator[Path]:
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def find_files(
+    arguments: Iterable[str], matches: Callable[[Path], bool], refused: Callable[[OSError], None] = _raise
+) -> Iterator[Path]:
     """Yield the files that arguments name, in argument order and sorted within a directory.
 
     Args:
         arguments: Files, directories (searched recursively), and glob patterns. A file is included under any name.
         matches: Predicate for the files of a directory.
+        refused: Called with the error of a directory that cannot be listed: what it holds is unknown.
 
     Raises:
         FileNotFoundError: An argument matches nothing.
-        PermissionError: A directory below an argument cannot be listed: what it holds is unknown.
+        PermissionError: A directory below an argument cannot be listed, and `refused` does not take errors.
     """
     for argument in arguments:
         found = [Path(argument)] if Path(argument).exists() else [Path(name) for name in sorted(glob.glob(argument))]  # noqa: PTH207 - the pattern may be absolute
@@ -44,17 +51,17 @@ def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Ite
             raise FileNotFoundError(argument)
         for path in found:
             if path.is_dir():
-                yield from sorted(inner for inner in _files_below(path) if inner.is_file() and matches(inner))
+                yield from sorted(inner for inner in _files_below(path, refused) if inner.is_file() and matches(inner))
             else:
                 yield path
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files below a directory. One that a broker removes meanwhile is left out; a refused one is an error."""
+def _files_below(folder: Path, refused: Callable[[OSError], None]) -> Iterator[Path]:
+    """Yield the files below a directory. One that a broker removes meanwhile is left out."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            raise error
+            refused(error)
 
     for parent, _, names in os.walk(folder, onerror=refuse):
         yield from (Path(parent, name) for name in names)

@@ -44,9 +44,10 @@ def test_a_directory_that_cannot_be_listed_is_an_error(data_dir: Path, monkeypat
     refuse(monkeypatch, "-1", PermissionError, 13)
     with pytest.raises(PermissionError, match="__transaction_state-1"):
         list(find_files([str(data_dir)], is_segment_file(Suffix.LOG)))
-    for words in (("txn", "blame", "shop", "--data-dir"), ("timeline", "--data-dir"), ("decode", "segment")):
+    cases = ((("txn", "blame", "shop", "--data-dir"), 2), (("timeline", "--data-dir"), 2), (("decode", "segment"), 1))
+    for words, code in cases:
         done = eosctl(*words, data_dir)
-        assert done.code == 2, words
+        assert done.code == code, words
         assert "__transaction_state-1" in done.err
         assert "Permission denied" in done.err
 

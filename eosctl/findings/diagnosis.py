@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final
 
@@ -102,6 +103,16 @@ class Diagnosis(msgspec.Struct, frozen=True):
         found = [finding for result in self.results for finding in result.findings]
         return tuple(sorted(found, key=lambda f: (f.severity.rank, f.check_id, str(f.resource))))
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether evidence was missing, so that the findings may not be all."""
+        return is_incomplete(self.results, self.gaps)
+
     def count(self, status: CheckStatus) -> int:
         """Return how many checks ended with this status."""
         return sum(1 for result in self.results if result.status is status)
+
+
+def is_incomplete(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap]) -> bool:
+    """Return whether a run lacks evidence: some was not read, or a check was evaluated with a part of it."""
+    return bool(gaps) or any(result.incomplete for result in results)

@@ -39,7 +39,7 @@ def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
         return ExitCode.FAILED
     if gate.exit_zero:
         return ExitCode.DONE
-    if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
+    if gate.require_complete and diagnosis.is_incomplete:
         return ExitCode.INCOMPLETE
     if diagnosis.grade.is_given:
         return ExitCode.DONE

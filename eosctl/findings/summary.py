@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, is_incomplete
 from eosctl.findings.finding import Finding
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
@@ -40,6 +40,7 @@ def summarize(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) 
     skipped = sum(1 for result in results if result.status is CheckStatus.SKIPPED)
     headline = f"{count_text(len(findings), 'finding')} ({', '.join(counts)})" if findings else "No findings"
     tail = f"{count_text(evaluated, 'check')} evaluated, {skipped} skipped"
+    tail += "; the evidence is incomplete" if is_incomplete(results, gaps) else ""
     impacts = (_impact(f) for f in findings if f.severity is Severity.CRITICAL and f.impact)
     held_up = (f.message for f in findings if _is_held_up(f))
     lines = (f"{headline}; {tail}.", *_gone(findings), *dict.fromkeys(impacts), *held_up)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.manual import ManualItem
 from eosctl.findings.report import Report
 from eosctl.render.diagnosis.finding_report import finding_report
@@ -37,11 +38,23 @@ def render_diagnosis(
     shapes = Shapes(
         view=lambda: diagnosis_view(report),
         names=_NAMES,
-        rows=lambda: (
-            (f.severity.value, f.check_id, f.resource.kind, f.resource.name, f.message, f.fingerprint)
-            for f in report.diagnosis.findings
-        ),
+        rows=lambda: _rows(report.diagnosis),
         text=lambda wide: render_text(finding_report(report, manuals), style, wide=wide),
         report=lambda: finding_report(report, manuals),
     )
     return render_shapes(shapes, output, header)
+
+
+def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each finding; the first one reports that evidence is missing, as no other line could."""
+    if diagnosis.is_incomplete:
+        yield ("incomplete", "", "cluster", diagnosis.cluster_id, diagnosis.summary[0], "")
+    for one in diagnosis.findings:
+        yield (
+            one.severity.value,
+            one.check_id,
+            one.resource.kind,
+            one.resource.name,
+            one.message,
+            one.fingerprint,
+        )

@@ -18,7 +18,8 @@ def render_markdown(report: FindingReport) -> str:
 
 def _lines(report: FindingReport) -> Iterator[str]:
     diagnosis = report.diagnosis
-    yield f"# {diagnosis.grade if report.is_graded else f'eosctl {report.command}'}"
+    title = str(diagnosis.grade) if report.is_graded else f"eosctl {report.command}"
+    yield f"# {title}{': the evidence is incomplete' if diagnosis.is_incomplete else ''}"
     yield ""
     for line in diagnosis.summary:
         yield f"{markdown_text(line)}  "

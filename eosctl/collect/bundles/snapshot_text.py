@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from eosctl.collect.bundles.state_names import with_state_names
 from eosctl.errors import ConfigFileError
 from eosctl.model.snapshot import SNAPSHOT_SCHEMA, SNAPSHOT_SCHEMA_VERSION, ClusterSnapshot
 
@@ -60,7 +61,7 @@ def decode_snapshot(data: bytes, name: str = "the snapshot") -> ClusterSnapshot:
             "Read it with that release, or capture it again.",
         )
     try:
-        return msgspec.json.decode(data, type=_SnapshotFile).snapshot
+        return with_state_names(msgspec.json.decode(data, type=_SnapshotFile).snapshot)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ConfigFileError(f"{name} is damaged.", str(error), "Capture it again.") from error
 

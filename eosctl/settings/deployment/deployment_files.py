@@ -36,6 +36,7 @@ from eosctl.settings.files.templates import (
     without_templates,
 )
 from eosctl.settings.formats.jinja_branches import Condition
+from eosctl.settings.formats.properties_file import cut_line
 from eosctl.settings.formats.tree import Node
 from eosctl.settings.frameworks.resolution import UNKNOWN, resolve
 from eosctl.settings.platforms.ansible import Variant, counted_by_hosts, variants_of
@@ -64,6 +65,8 @@ from eosctl.settings.values.sources import Releases, Source
 
 _VARIATIONS: Final = 12
 """Undecided conditions that are judged; each costs as much as the deployment."""
+_LINES: Final = frozenset({"properties", "conf", "ini"})
+"""Formats of lines: the others refuse a file that is cut."""
 
 
 class _File(NamedTuple):
@@ -151,7 +154,7 @@ def read_deployment(
             without.append(file)
             is_named = not starts_programs(file) or (names_setting(text) and not unread)
             not_understood += [file] if is_about and is_named and not (one.workloads or one.has_no_place) else ()
-        not_understood += [f"{file}:{line}" for line in unread]
+        not_understood += [f"{file}:{line}" for line in (*unread, *_cut(file, text, one))]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
     everything = [*found, *overlays, _NOTHING._replace(releases=releases_shown)]
     variations = tuple(
@@ -181,6 +184,13 @@ def read_deployment(
         unseen=(*unseen, *included, *builds.missing_for(used)),
         marked=tuple(marked),
     )
+
+
+def _cut(file: str, text: str, one: _File) -> tuple[int, ...]:
+    """Return the number of the last line of a file with settings that ends within it."""
+    found = format_of(file) if one.sources else None
+    line = cut_line(text) if found is not None and found.name in _LINES else None
+    return () if line is None else (line,)
 
 
 def _values(one: _File) -> Iterator[Value]:

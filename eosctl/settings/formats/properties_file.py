@@ -15,6 +15,8 @@ _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _PLAIN: Final = re.compile(r"[ \t\f]*+(?![ \t\f#!]|$)([^ \t\f=:]*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
 """A property on one line without an escape: the first blank, ``=``, or ``:`` ends its name."""
 
+_NAME_ALONE: Final = re.compile(r"[\w.-]+", re.ASCII)
+
 
 class MalformedEscape(ValueError):  # noqa: N818 - what is wrong with the text
     """A `\\u` without four hexadecimal digits.
@@ -100,6 +102,24 @@ def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
         held = []
     if held:
         yield "".join(held), start
+
+
+def cut_line(text: str) -> int | None:
+    """Return the number of the last line if the file ends within it: a name without a sign, or an open continuation.
+
+    A last line without a line end is usual; so only one that cannot be whole is taken for cut.
+
+    >>> cut_line("acks=all\\nenable.i"), cut_line("acks=all\\nretries=3"), cut_line("acks=all\\nenable.i\\n")
+    (2, None, None)
+    """
+    lines = _LINE_END.split(text)
+    last = lines[-1]
+    name = last.strip(" \t\f")
+    if not name or name.startswith(("#", "!", ";", "[")):
+        return None
+    is_open = (len(last) - len(last.rstrip("\\"))) % 2 == 1
+    is_continued = len(lines) > 1 and lines[-2].endswith("\\")
+    return len(lines) if is_open or (not is_continued and _NAME_ALONE.fullmatch(name) is not None) else None
 
 
 def parse_properties(text: str, name: str) -> dict[str, Given]:

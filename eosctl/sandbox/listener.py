@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.connection import Connection
+from eosctl.sandbox.descriptors import is_scarce
 from eosctl.sandbox.logging.node_events import rejects_connection
 from eosctl.sandbox.ticks import Ticks
 
@@ -50,6 +51,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport = cast("asyncio.Transport", transport)
         if self._running() is not self._broker:
             # The broker stopped between the accept and this call, so nothing else closes the socket.
+            self._transport.abort()
+            return
+        accepted = self._transport.get_extra_info("socket")
+        if accepted is not None and is_scarce(accepted.fileno()):
             self._transport.abort()
             return
         self._open_sockets.add(self)

@@ -7,10 +7,12 @@ The cluster is a process of its own, so that its memory is its own too.
 from __future__ import annotations
 
 import os
+import resource
 import selectors
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +39,15 @@ ASK = encode_request(ApiKey.API_VERSIONS, 3, 7, "many", ApiVersionsRequest("many
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningSandbox]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     settings = (("socket.request.max.bytes", "100000"),)
-    running = manage.start(SandboxSpec("many", str(tmp_path / "data"), settings=settings, ephemeral=True))
+    spec = SandboxSpec("many", str(tmp_path / "data"), settings=settings, ephemeral=True, metrics_port=free_port())
+    running = manage.start(spec)
     yield running
     manage.stop(running)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
 
 
 def connect(sandbox: RunningSandbox) -> socket.socket:
@@ -164,3 +172,30 @@ def test_an_oversized_frame_closes_the_connection_unread(sandbox: RunningSandbox
         client.sendall(struct.pack(">i", 100_000))  # allowed; what never comes is not set aside
         assert is_served(sandbox)
     assert resident_bytes(sandbox) - before < SPARE_BYTES
+
+
+def test_clients_leave_descriptors_for_the_files_of_brokers(sandbox: RunningSandbox) -> None:
+    """A broker that cannot open a file stops; so clients are refused before that."""
+    early = connect(sandbox)
+    resource.prlimit(sandbox.pid, resource.RLIMIT_NOFILE, (300, 300))
+    clients = []
+    metrics_port = sandbox.spec.metrics_port
+    for number in range(800):
+        with suppress(OSError):  # It may be refused already.
+            is_scrape = number % 2 and metrics_port
+            clients.append(socket.create_connection(("127.0.0.1", metrics_port)) if is_scrape else connect(sandbox))
+            clients[-1].sendall(ASK)
+    early.sendall(ASK)
+    assert answer_of(early)
+    assert manage.send_command(sandbox, "status")["brokers"][0]["ready"]
+    for client in clients:
+        client.close()
+    assert any(is_served_again(sandbox) for _ in range(1_000))
+    early.close()
+
+
+def is_served_again(sandbox: RunningSandbox) -> bool:
+    try:
+        return is_served(sandbox)
+    except OSError:
+        return False

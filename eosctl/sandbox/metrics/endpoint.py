@@ -15,6 +15,7 @@ from eosctl.errors import EosctlError
 from eosctl.model.loopback import may_name_loopback
 from eosctl.model.secret import Secret
 from eosctl.sandbox.core import ClusterCore
+from eosctl.sandbox.descriptors import is_scarce
 from eosctl.sandbox.metrics.node_samples import node_samples
 from eosctl.sandbox.metrics.samples import CONTENT_TYPE, render_samples
 from eosctl.sandbox.node import Node
@@ -73,6 +74,8 @@ class MetricsEndpoints:
                 contextlib.closing(writer),
                 contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError),
             ):
+                if is_scarce(writer.get_extra_info("socket").fileno()):
+                    return
                 head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
                 node = self._core.nodes.get(node_id)
                 if node is not None:

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from eosctl import __version__
 from eosctl.errors import EosctlError
+from eosctl.sandbox.descriptors import raise_limit
 from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.claim import claimed_name
 from eosctl.sandbox.process.control import Command, serve_control
@@ -122,6 +123,7 @@ def serve(
 ) -> int:
     """Run the process and return its exit code; `ready` is the descriptor to report on."""
     os.set_inheritable(ready, False)
+    raise_limit()
     os.umask(0o077)  # The metadata log holds credentials, and the logs hold what clients sent.
     try:
         with (

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from eosctl import __version__
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, write_failed
 from eosctl.sandbox.descriptors import raise_limit
 from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.claim import claimed_name
@@ -132,11 +132,20 @@ def serve(
         ):
             runner.run(run(spec, make, ready))
     except EosctlError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the process's log is its standard error
-        with contextlib.suppress(OSError):
-            words = {"what": error.what, "why": error.why, "next_step": error.next_step}
-            _report(ready, {"error": words, "exit_code": error.exit_code})
-        return 1
+        return _fail(ready, error)
     except BrokenPipeError:
         return 1
+    except OSError as error:
+        place = error.filename or spec.data_dir
+        return _fail(ready, write_failed(place, error, "Choose another --data-dir, or set XDG_STATE_HOME."))
     return 0
+
+
+def _fail(ready: int, error: EosctlError) -> int:
+    """Report the error to the caller and in the process's log, which may lie on the disk that is full."""
+    words = {"what": error.what, "why": error.why, "next_step": error.next_step}
+    with contextlib.suppress(OSError):
+        _report(ready, {"error": words, "exit_code": error.exit_code})
+    with contextlib.suppress(OSError):
+        print(error, file=sys.stderr, flush=True)  # noqa: T201 - the process's log is its standard error
+    return 1

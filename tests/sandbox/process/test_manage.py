@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import json
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +20,7 @@ from eosctl.sandbox.clock import LONGEST_ADVANCE_MS
 from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.control import ControlError
 from eosctl.sandbox.process.identity import wait_for_exit
+from eosctl.sandbox.process.serving import Served, serve
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
 
@@ -122,6 +127,28 @@ def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(manage.SandboxFailed, match="Cannot write to the data directory"):
         manage.start(spec(tmp_path, data_dir=str(tmp_path / "file" / "data")))
+
+
+class FullDisk(io.StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process's log, which lies on the same disk, cannot be written either."""
+
+    def make(_: SandboxSpec, __: int) -> Served:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "data" / "broker-1"))
+
+    monkeypatch.setattr(sys, "stderr", FullDisk())
+    read, write = os.pipe()
+    before = os.umask(0o022)
+    assert serve(spec(tmp_path), write, make) == 1
+    os.umask(before)
+    with os.fdopen(read) as report:
+        answer = json.loads(report.read())
+    assert answer["error"]["what"] == f"Cannot write {tmp_path / 'data' / 'broker-1'}."
+    assert answer["error"]["why"] == "No space left on device"
 
 
 def test_commands_reach_the_running_sandbox(tmp_path: Path) -> None:

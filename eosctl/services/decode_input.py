@@ -18,6 +18,8 @@ _BYTE_ORDER_MARKS: Final = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b
 _LEAST_UTF_16: Final = 8
 _BEGINNING: Final = 16
 """A binary file has a zero or another such number among its first bytes; a text may have other signs behind them."""
+_EMPTY_NAMED: Final = 3
+"""More empty files than this are not named."""
 _SIGNS: Final = frozenset("\t\n\r\x1b")
 """What text has next to letters; terminals color it behind an escape."""
 _TOOL: Final = ("Dumping ", "baseOffset: ", "Log starting offset", "Starting offset")
@@ -53,8 +55,12 @@ class DamageLog:
         self._add(f"{file}: line {line}: {what}")
 
     def add_unread(self, file: str, error: OSError) -> None:
-        """Report a file or a directory of which nothing could be read."""
+        """Report a file or a directory that cannot be read."""
         self._add(f"{file}: cannot be read: {error.strerror or error}")
+
+    def remark(self, text: str) -> None:
+        """Report a fact that is not damage."""
+        self._report(text)
 
     def stop_if_strict(self) -> None:
         """Stop the decoding at the first damage if `strict` is set."""
@@ -122,9 +128,12 @@ def sources(
 def readable(found: Iterable[Source], damage: DamageLog) -> Iterator[Source]:
     """Yield the sources that can be opened, and report the others, so that one does not hide the findings of all.
 
-    A source that is alone is left to its reader, whose error ends the command.
+    A source that is alone is left to its reader, whose error ends the command. Where all are empty, that is remarked:
+    Kafka makes such files, and nothing that is decoded from them would show it.
     """
     every = list(found)
+    if every and all(source.error is None and _is_empty(source.path) for source in every):
+        damage.remark("\n".join(f"{source.name}: empty, nothing to decode" for source in every[:_EMPTY_NAMED]))
     for source in every:
         error = source.error
         if error is None and len(every) > 1:
@@ -137,6 +146,13 @@ def readable(found: Iterable[Source], damage: DamageLog) -> Iterator[Source]:
         else:
             damage.add_unread(source.name, error)
             damage.stop_if_strict()
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return False
 
 
 def _refuse_text(source: Source) -> None:

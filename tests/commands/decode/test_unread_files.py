@@ -87,3 +87,12 @@ def test_a_directory_of_nothing_else_is_an_error(data_directory: Path, monkeypat
     done = eosctl("decode", "segment", data_directory / "orders-1")
     assert done.code == 2
     assert "Permission denied" in done.err
+
+
+@pytest.mark.parametrize("kind", ["segment", "index", "time-index", "txn-index", "checkpoint", "txn-log", "offsets"])
+def test_an_empty_file_is_named(kind: str, tmp_path: Path) -> None:
+    """Kafka makes such files, so they are whole; what is decoded from them is nothing."""
+    (tmp_path / "some.file").touch()
+    done = eosctl("decode", kind, tmp_path / "some.file", "-o", "json")
+    assert (done.code, done.out) == (0, "")
+    assert f"{tmp_path / 'some.file'}: empty, nothing to decode" in done.err

@@ -56,3 +56,14 @@ class IdentifiedReply(ConnectionReply, Protocol):
 
     def client(self) -> ClientInformation:
         """Return the client."""
+
+
+@runtime_checkable
+class RepeatableReply(Reply, Protocol):
+    """Responds to a request that a client may send again, with another correlation id."""
+
+    def keep(self, response: Any, count: int, wait_again: Callable[[], bool], release: Callable[[], None]) -> bool:
+        """Serve equal requests, too: `wait_again` starts to, and returns False if the response is another one."""
+
+    def repeat(self) -> None:
+        """Send the kept response again."""

@@ -12,17 +12,17 @@ from msgspec.structs import replace
 from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
-from eosctl.sandbox.broker.long_texts import SLICE_ENTRIES, frame_in_turns, frame_of
+from eosctl.sandbox.broker.exchange import ClientConnection, Exchange
+from eosctl.sandbox.broker.fetch_exchange import FETCH, FetchExchange, equal_part
 from eosctl.sandbox.broker.routes import Route
-from eosctl.sandbox.broker.sliced_requests import RESPONSE_FIELDS, SlicedRequest, has_many_entries
+from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
 from eosctl.sandbox.ports import RequestContext, Timer
-from eosctl.sandbox.replies import ClientInformation, Reply
+from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.login_session import LoginSession
 from eosctl.sandbox.security.sasl_server_authenticator import MAX_LOGIN_BYTES, Login
-from eosctl.sandbox.turns import in_turns
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import Codec, codec
+from eosctl.wire.codec import codec
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
@@ -33,85 +33,7 @@ NANOSECONDS_PER_PERCENT: Final = 10_000_000  # Of a second of one thread.
 OUTPUT_LIMIT_BYTES: Final = 1 << 20  # With more unsent bytes than this, the next request waits.
 
 
-class Exchange:
-    """The reply of a request. Repeated calls, and calls after the connection was closed, have no effect."""
-
-    __slots__ = ("_answered", "_client_id", "_connection", "_correlation_id", "_form", "_request_throttle_ms")
-
-    def __init__(self, connection: Connection, client_id: str, correlation_id: int, form: Codec) -> None:
-        self._connection = connection
-        self._client_id = client_id
-        self._correlation_id = correlation_id
-        self._form = form
-        self._answered = False
-        self._request_throttle_ms: int | None = None
-
-    def __call__(self, response: Any | None) -> None:
-        """Send the response; None closes the connection."""
-        if self._answered:
-            return
-        self._answered = True
-        connection = self._connection
-        if response is None:
-            connection.abort()
-        else:
-            if connection.broker.metadata.quotas and connection.broker.request_quota.is_active:
-                response = self._throttled(response)
-            if (counts := connection.broker.error_counts) is not None:
-                counts.add(self._form.api_key, response)
-            field = RESPONSE_FIELDS.get(self._form.api_key)
-            if field is not None and len(getattr(response, field) or ()) > SLICE_ENTRIES:
-                steps = frame_in_turns(self._form, self._correlation_id, response, field, self._send)
-                in_turns(connection.broker.runtime, steps)
-            else:
-                self._send(frame_of(self._form, self._correlation_id, response))
-
-    def _send(self, frame: bytes | None) -> None:
-        stream = self._connection.disturbed_stream()
-        if frame is None:
-            self._connection.abort()
-        else:
-            self._connection.answer(frame if stream is None or stream.answer(self._form.api_key, frame) else b"")
-
-    def throttle(self, throttle_ms: int) -> None:
-        """Handle the client's next request only after this time; called before the response is sent."""
-        self._connection.throttle(throttle_ms)
-
-    def request_throttle_ms(self) -> int:
-        """Count the time that the request took so far, the first time; return the throttle time that it causes."""
-        if self._request_throttle_ms is None:
-            self._request_throttle_ms = self._connection.count_request_time(self._client_id)
-        return self._request_throttle_ms
-
-    def _throttled(self, response: Any) -> Any:
-        throttle_ms = self.request_throttle_ms()
-        self.throttle(throttle_ms)
-        shown_ms = getattr(response, "throttle_time_ms", throttle_ms)
-        return replace(response, throttle_time_ms=throttle_ms) if shown_ms < throttle_ms else response
-
-    def on_close(self, key: object, call: Callable[[], None]) -> None:
-        """Run `call` when the client's connection ends; it replaces the one of the same key."""
-        self._connection.close_listeners[key] = call
-
-    def identify(self, software_name: str, software_version: str) -> None:
-        """Record the software that the client names."""
-        self._connection.identify(software_name, software_version)
-
-    def client(self) -> ClientInformation:
-        """Return the client."""
-        connection = self._connection
-        return ClientInformation(
-            connection.client_host, connection.client_port, connection.software, connection.by_token
-        )
-
-    def without_answer(self) -> None:
-        """End the request without a response (acks=0)."""
-        if not self._answered:
-            self._answered = True
-            self._connection.answer(b"")
-
-
-class Connection:
+class Connection(ClientConnection):
     """A client's connection to a broker.
 
     `on_output` is called when there are bytes to send (see `take_output`), `on_close` when the broker closes the
@@ -136,6 +58,7 @@ class Connection:
         self.principal = "User:ANONYMOUS"
         self.closed = False
         self.close_listeners: dict[object, Callable[[], None]] = {}
+        self.kept: dict[bytes, Callable[[int], bool]] = {}
         self._on_output = on_output
         self._on_close = on_close
         self._splitter = FrameSplitter(broker.config.get_int("socket.request.max.bytes"))
@@ -327,6 +250,10 @@ class Connection:
         if self._login is not None:
             self._login.take(frame)
             return
+        if self.kept and self._session.ends_ms is None:
+            repeats = self.kept.get(equal_part(frame))
+            if repeats is not None and repeats(int.from_bytes(frame[4:8], "big", signed=True)):
+                return
         api_key, version, correlation_id, client_id, position = request_header_fields(frame)
         broker = self.broker
         if self._session.ends_ms is not None and not self._accepts_until_reauthenticated(api_key, frame):
@@ -336,6 +263,10 @@ class Connection:
             self._refuse(RequestHeader(api_key, version, correlation_id, client_id, position))
             return
         request, _ = route.codec.decode_request(frame, position)
+        if api_key == FETCH:
+            exchange: Exchange = FetchExchange(self, client_id or "", correlation_id, route.codec, frame)
+        else:
+            exchange = Exchange(self, client_id or "", correlation_id, route.codec)
         context = RequestContext(
             api_key,
             version,
@@ -344,7 +275,7 @@ class Connection:
             self.principal,
             self.listener,
             False,
-            Exchange(self, client_id or "", correlation_id, route.codec),
+            exchange,
             len(frame),
         )
         if len(frame) > SLICED_FROM_BYTES and has_many_entries(api_key, request):

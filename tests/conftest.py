@@ -54,6 +54,26 @@ def loopback_only() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep profiles, sandboxes, journals, locks, and audit files of the user out of a test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def own_sandboxes(own_home: Path) -> Iterator[None]:
+    """Stop what a test leaves running in a home of its own."""
+    from eosctl.sandbox.process import manage
+
+    yield
+    for found in manage.find_all():
+        manage.stop(found.sandbox)
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -28,9 +28,9 @@ from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, rende
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import SETTINGS
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 PASSWORD = "keystore-word"
 #: When the certificates of brokers 1, 2, and 3 expire, from now.
 LIFETIMES = (dt.timedelta(hours=-2), dt.timedelta(days=3), dt.timedelta(days=300))
@@ -103,7 +103,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsCluster]:
             node.end(signal.SIGKILL)
 
 
-def test_an_expired_certificate_is_the_cause(cluster: TlsCluster, own_home: Path) -> None:
+def test_an_expired_certificate_is_the_cause(cluster: TlsCluster) -> None:
     target = ("-b", cluster.bootstrap, "--command-config", cluster.config)
     done = eosctl("doctor", *target, "-o", "json")
     assert done.code == 3
@@ -128,9 +128,7 @@ def test_an_expired_certificate_is_the_cause(cluster: TlsCluster, own_home: Path
         (("top", "--count", "1"), ExitCode.INCOMPLETE),
     ],
 )
-def test_the_other_brokers_are_read(
-    cluster: TlsCluster, own_home: Path, command: tuple[str, ...], code: ExitCode
-) -> None:
+def test_the_other_brokers_are_read(cluster: TlsCluster, command: tuple[str, ...], code: ExitCode) -> None:
     done = eosctl(*command, "-b", cluster.bootstrap, "--command-config", cluster.config)
     assert done.code is code, done.err
     assert "certificate has expired" in done.out or "broker 1 not-authenticated" in done.out

@@ -21,9 +21,9 @@ from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, rende
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from tests.apache.kdc import REALM, Kdc, running_kdc
-from tests.commands.conftest import Done, eosctl, own_home
+from tests.commands.conftest import Done, eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 MODULE: Final = "com.sun.security.auth.module.Krb5LoginModule"
 
 

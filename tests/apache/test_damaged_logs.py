@@ -19,9 +19,9 @@ from eosctl.checks.transaction.wrote_to_deleted_topic import wrote_to_deleted_to
 from eosctl.errors import ExitCode
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.limits import Limits
-from tests.commands.conftest import Done, eosctl, own_home
+from tests.commands.conftest import Done, eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 Running = Callable[..., AbstractContextManager[ApacheNodes]]
 PATIENCE_S = 60
@@ -84,9 +84,7 @@ def load_failure(engine: ApacheNodes) -> dict[str, Any]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
-def test_a_damaged_transaction_log_is_named(
-    version: str, apache_running: Running, tmp_path: Path, own_home: Path
-) -> None:
+def test_a_damaged_transaction_log_is_named(version: str, apache_running: Running, tmp_path: Path) -> None:
     with apache_running(version, tmp_path / "kafka", ONE_PARTITION) as engine:
         work(engine)
         damage(engine, "__transaction_state-0")
@@ -98,7 +96,7 @@ def test_a_damaged_transaction_log_is_named(
     assert incident["subject"]["topic-partition"] == "__transaction_state-0"
 
 
-def test_groups_that_were_not_loaded_are_not_absent(apache_running: Running, tmp_path: Path, own_home: Path) -> None:
+def test_groups_that_were_not_loaded_are_not_absent(apache_running: Running, tmp_path: Path) -> None:
     with apache_running("4.3.1", tmp_path / "kafka", ONE_PARTITION) as engine:
         work(engine)
         before = doctor(engine)
@@ -114,7 +112,7 @@ def test_groups_that_were_not_loaded_are_not_absent(apache_running: Running, tmp
     assert incident["kind"] == "coordinator_load_failed"
 
 
-def test_thrash_and_a_deleted_topic_are_named(apache_running: Running, tmp_path: Path, own_home: Path) -> None:
+def test_thrash_and_a_deleted_topic_are_named(apache_running: Running, tmp_path: Path) -> None:
     with apache_running("4.3.1", tmp_path / "kafka", ONE_PARTITION) as engine:
         work(engine)
         address = {"bootstrap.servers": engine.bootstrap}

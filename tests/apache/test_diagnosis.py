@@ -10,11 +10,11 @@ import pytest
 
 from eosctl.lab.apache.nodes import ApacheNodes
 from tests.apache.conftest import KafkaTool, VerificationOff
-from tests.commands.conftest import eosctl, own_home, run_scenario
+from tests.commands.conftest import eosctl, run_scenario
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.zombie import run_zombie
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 TRANSACTIONS_TOOL = "org.apache.kafka.tools.TransactionsCommand"
 
@@ -32,7 +32,7 @@ def by_check(found: list[dict[str, Any]], name: str) -> dict[str, dict[str, Any]
 
 
 def test_hanging_transaction_from_diagnosis_to_repair(
-    apache: ApacheNodes, partition_verification_off: VerificationOff, kafka_tool: KafkaTool, own_home: Path
+    apache: ApacheNodes, partition_verification_off: VerificationOff, kafka_tool: KafkaTool
 ) -> None:
     run = uuid.uuid4().hex[:8]
     with partition_verification_off(apache):
@@ -67,7 +67,7 @@ def test_hanging_transaction_from_diagnosis_to_repair(
     assert [item for item in listed if item["topic"] == where.topic] == []
 
 
-def test_zombie_is_found_with_the_offsets_it_lost(apache: ApacheNodes, own_home: Path) -> None:
+def test_zombie_is_found_with_the_offsets_it_lost(apache: ApacheNodes) -> None:
     run = uuid.uuid4().hex[:8]
     name = f"payment-service-{run}"
     zombie = run_scenario(
@@ -84,7 +84,7 @@ def test_zombie_is_found_with_the_offsets_it_lost(apache: ApacheNodes, own_home:
 
 
 @pytest.mark.parametrize("level", ["tv2"])
-def test_zombie_at_level_2_is_possible_and_says_so(level: str, apache_4_3: ApacheNodes, own_home: Path) -> None:
+def test_zombie_at_level_2_is_possible_and_says_so(level: str, apache_4_3: ApacheNodes) -> None:
     run = uuid.uuid4().hex[:8]
     name = f"payment-service-{level}-{run}"
     run_scenario(
@@ -96,14 +96,14 @@ def test_zombie_at_level_2_is_possible_and_says_so(level: str, apache_4_3: Apach
     assert finding["confidence"] == "possible"
 
 
-def test_defaults_of_a_real_broker_raise_no_warning(apache: ApacheNodes, own_home: Path) -> None:
+def test_defaults_of_a_real_broker_raise_no_warning(apache: ApacheNodes) -> None:
     done = eosctl("check", "run", "BRK", "TOP", "-b", apache.bootstrap, "-o", "json", "--fail-on", "warning")
     assert done.code == 0, done.out
     assert done.json["evidence"]["gaps"] == []
     assert [check["id"] for check in done.json["checks"] if check["status"] == "skipped"] == []
 
 
-def test_list_agrees_with_kafkas_tool(apache: ApacheNodes, kafka_tool: KafkaTool, own_home: Path) -> None:
+def test_list_agrees_with_kafkas_tool(apache: ApacheNodes, kafka_tool: KafkaTool) -> None:
     run = uuid.uuid4().hex[:8]
     run_scenario(
         apache.bootstrap, lambda stage: run_zombie(stage, topic=f"listed-{run}", transactional_id=f"listed-{run}")

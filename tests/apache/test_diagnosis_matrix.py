@@ -13,9 +13,8 @@ from eosctl.lab.apache.nodes import ApacheNodes
 from scripts.diagnosis_matrix.faults.registry import FAULTS
 from scripts.diagnosis_matrix.play import SETTINGS, plant_and_diagnose
 from scripts.diagnosis_matrix.site import Site
-from tests.commands.conftest import own_home
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 #: What 3.9 does not know.
 NEEDS_4 = frozenset({"two_phase"})
@@ -23,7 +22,7 @@ NEEDS_4 = frozenset({"two_phase"})
 
 @pytest.mark.parametrize("version", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"])
 def test_all_faults_together(
-    version: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path, own_home: Path
+    version: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     faults = [
         fault

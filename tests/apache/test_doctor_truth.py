@@ -15,10 +15,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import FULL_DISK
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.settings.filled_profiles import filled
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 PATIENCE_S = 120
 PAGE = Path(__file__).with_name("reviewed.yaml").read_text("utf-8")
 REVIEWED = {one["cluster"]: one for one in yaml.safe_load(PAGE)}
@@ -70,7 +70,7 @@ def work(bootstrap: str) -> Consumer:
     return consumer
 
 
-def test_only_what_is_true_is_said(cluster: tuple[str, str], own_home: Path, tmp_path: Path) -> None:
+def test_only_what_is_true_is_said(cluster: tuple[str, str], tmp_path: Path) -> None:
     reviewed, bootstrap = cluster
     rules = tmp_path / "rules.yaml"
     rules.write_text(f"suppressions: [{{id: {FULL_DISK}, reason: whatever the machine's disk holds}}]")

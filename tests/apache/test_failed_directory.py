@@ -18,9 +18,9 @@ from eosctl.checks.operations.log_directory_failed import log_directory_failed
 from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import SETTINGS
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 PATIENCE_S = 60
 TOPIC = "orders"
 PARTITIONS = 8
@@ -46,7 +46,7 @@ def fill(volume: Path, but: int) -> None:
     (volume / "filler").write_bytes(bytes(space.f_bavail * space.f_frsize - but))
 
 
-def test_a_full_directory_is_the_cause_of_what_it_took(tmp_path: Path, volume: Path, own_home: Path) -> None:
+def test_a_full_directory_is_the_cause_of_what_it_took(tmp_path: Path, volume: Path) -> None:
     own = {"log.dirs": f"{tmp_path}/kafka/node-1/data,{volume}", "log.segment.bytes": "1048576"}
     engine = ApacheNodes(ApacheConfig("4.3.1", settings=SETTINGS | own), tmp_path / "kafka", random.Random())
     try:

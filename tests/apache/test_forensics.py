@@ -14,12 +14,12 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.lab.apache.nodes import ApacheNodes
-from tests.commands.conftest import eosctl, own_home, run_scenario
+from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.open_transactions import leave_open, now_ms, on, record, skip_marker
 from tests.commands.txn.test_ending import committed_count, target
 from tests.lab.scenarios.stage.zombie import run_zombie
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def items(*arguments: str | Path, code: tuple[int, ...] = (0, 3)) -> list[dict[str, Any]]:

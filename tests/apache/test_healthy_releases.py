@@ -19,10 +19,10 @@ from eosctl.lab.apache.releases import RELEASES
 from tests.apache.conftest import FULL_DISK
 from tests.apache.libraries import early_kafka
 from tests.apache.ordinary_load import ordinary_load
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.settings.filled_profiles import filled
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 ALL = "EOSCTL_INCIDENTS"
 #: Always: the oldest one, which fewest tests play otherwise.
 SOME = ("3.3.2",)
@@ -47,7 +47,6 @@ def test_nothing_above_information(
     version: str,
     apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
     tmp_path: Path,
-    own_home: Path,
 ) -> None:
     rules = tmp_path / "rules.yaml"
     rules.write_text(f"suppressions: [{{id: {FULL_DISK}, reason: the disk of any test machine}}]")

@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -37,9 +36,9 @@ from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.apache.conftest import SETTINGS
 from tests.apache.links import Links
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 NODES = 3
 PATIENCE_S = 60
 QUICK = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}
@@ -124,7 +123,7 @@ def fenced(bootstrap: str) -> list[tuple[str, bool]]:
     return [(item["resource"]["name"], "still answers clients" in item["message"]) for item in found]
 
 
-def test_its_metadata_is_not_taken_for_current(divided: Divided, own_home: Path) -> None:
+def test_its_metadata_is_not_taken_for_current(divided: Divided) -> None:
     while not (known := fenced(divided.connected)):
         pass
     assert known == [("3", False)]

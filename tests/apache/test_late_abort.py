@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.client import connect
@@ -19,9 +20,9 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 NAME = "late-abort"
 WHERE = TopicPartition(NAME, 0)
 
@@ -48,7 +49,7 @@ async def play(bootstrap: str) -> str:
 
 
 def test_a_late_abort_leaves_nothing_open(
-    apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path, own_home: Path
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     with apache_running("3.7.2", tmp_path / "kafka") as engine:
         bootstrap = engine.bootstrap

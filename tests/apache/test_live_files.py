@@ -14,10 +14,10 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
 from eosctl.lab.apache.nodes import ApacheNodes
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.commands.open_transactions import now_ms, on, record
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 LANES = 3
 LOOKS = 2
@@ -33,7 +33,7 @@ def warnings_of(directory: Path, *, second_look_after: str) -> set[tuple[str, st
 
 
 @pytest.mark.parametrize("apache", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"], indirect=True)
-def test_a_busy_broker_raises_no_alarm(apache: ApacheNodes, own_home: Path) -> None:
+def test_a_busy_broker_raises_no_alarm(apache: ApacheNodes) -> None:
     run = uuid.uuid4().hex[:8]
     (directory,) = apache.data_dirs().values()
     before = warnings_of(directory, second_look_after="1s")

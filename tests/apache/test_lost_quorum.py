@@ -7,13 +7,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
+
 from eosctl.checks.operations.quorum_of_two import quorum_of_two
 from eosctl.checks.operations.replicas_out_of_sync import replicas_out_of_sync
 from eosctl.checks.topic.partition_without_leader import partition_without_leader
 from eosctl.lab.apache.nodes import ApacheNodes
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 #: Checks of frozen evidence, or of what only the controller knows.
 UNPROVEN = (partition_without_leader.id, replicas_out_of_sync.id, quorum_of_two.id)
 

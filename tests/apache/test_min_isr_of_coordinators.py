@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
+import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic
 
 from eosctl.lab.apache.nodes import ApacheNodes
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 PATIENCE_S = 60
 NAME = "short-of-replicas"
 
@@ -23,7 +23,7 @@ def require_in_sync(admin: AdminClient, count: int) -> None:
     admin.incremental_alter_configs([log])[log].result(PATIENCE_S)
 
 
-def test_the_shortage_is_named(apache_cluster: ApacheNodes, own_home: Path) -> None:
+def test_the_shortage_is_named(apache_cluster: ApacheNodes) -> None:
     bootstrap = apache_cluster.bootstrap
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic(NAME, 1, 3)])[NAME].result(PATIENCE_S)

@@ -12,12 +12,12 @@ from eosctl.errors import ExitCode
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from tests.apache.test_authorization import LOGIN, PASSWORDS, guarded_broker
-from tests.commands.conftest import eosctl, own_home, run_scenario
+from tests.commands.conftest import eosctl, run_scenario
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.sandbox.security.own_rights import RULES, SETTINGS, grant, names_right, run_doctor, use_everything
 from tests.sandbox.security.rights_proof import is_complete
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 #: The last release in which only brokers may write markers, and the first ones since KIP-1037.
 MARKERS: Final = {"3.7.2": "ClusterAction", "3.8.1": "Alter", "4.3.1": "Alter"}
@@ -34,7 +34,7 @@ def client_settings(folder: Path, user: str) -> Path:
     return path
 
 
-def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path, own_home: Path) -> None:
+def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path) -> None:
     admin, alice = (client_settings(tmp_path, user) for user in ("admin", "alice"))
     with guarded_broker(tmp_path / "kafka", PASSWORDS, SETTINGS) as broker:
         address = broker.with_login
@@ -58,7 +58,7 @@ def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path, own_h
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", MARKERS)
-def test_markers_need_the_right_of_their_release(version: str, tmp_path: Path, own_home: Path) -> None:
+def test_markers_need_the_right_of_their_release(version: str, tmp_path: Path) -> None:
     alice = client_settings(tmp_path, "alice")
     off = SETTINGS | {"transaction.partition.verification.enable": "false"}
     topic = f"orders-{uuid.uuid4().hex[:8]}"

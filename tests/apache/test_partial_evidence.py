@@ -6,7 +6,6 @@ import asyncio
 import random
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,9 +28,9 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import SETTINGS
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -87,7 +86,7 @@ def verdicts(engine: ApacheNodes) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheNodes, own_home: Path) -> None:
+def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheNodes) -> None:
     where = asyncio.run(leave_open(guarded.bootstrap))
     (before,) = verdicts(guarded)
     assert (before["status"], before["transactional_id"]) == ("open", HIDDEN)
@@ -112,7 +111,7 @@ def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheN
     assert "nothing was changed" in refused.err
 
 
-def test_a_refused_request_is_a_skip_with_its_reason(guarded: ApacheNodes, own_home: Path) -> None:
+def test_a_refused_request_is_a_skip_with_its_reason(guarded: ApacheNodes) -> None:
     deny(guarded, ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE_CONFIGS)
 
     def diagnose() -> dict[str, Any]:

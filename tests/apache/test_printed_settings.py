@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 import pytest
 
 from eosctl.checks.broker.partition_verification_disabled import SETTING, partition_verification_disabled
 from eosctl.lab.apache.nodes import ApacheNodes
 from tests.apache.conftest import KafkaTool, set_on_every_broker
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 TOOL = "kafka.admin.ConfigCommand"
 
 
-def test_a_brokers_own_value_is_removed_as_printed(
-    apache_4_3: ApacheNodes, kafka_tool: KafkaTool, own_home: Path
-) -> None:
+def test_a_brokers_own_value_is_removed_as_printed(apache_4_3: ApacheNodes, kafka_tool: KafkaTool) -> None:
     command = ("check", "run", partition_verification_disabled.id, "-b", apache_4_3.bootstrap, "-o", "json")
     set_on_every_broker(apache_4_3, SETTING, "false")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,10 @@ from eosctl.services.event_loop import run
 from tests.apache.guarded_pair import guarded_pair
 from tests.apache.test_authorization import PASSWORDS
 from tests.apache.test_own_rights import client_settings
-from tests.commands.conftest import own_home
 from tests.sandbox.security.own_rights import use_everything
 from tests.sandbox.security.rights_proof import BROKERS, COMMANDS, Scene, prove, write_inputs
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 @pytest.fixture(scope="module")
@@ -33,5 +31,5 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 @pytest.mark.parametrize("kind", COMMANDS, ids=lambda kind: kind.value)
-def test_the_rights_are_exact(kind: ApplicationKind, scene: Scene, own_home: Path) -> None:
+def test_the_rights_are_exact(kind: ApplicationKind, scene: Scene) -> None:
     prove(kind, scene)

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from eosctl.client import connect
 from eosctl.lab.apache.nodes import ApacheNodes
@@ -22,10 +23,10 @@ from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, VerificationOff, running
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.zombie import run_zombie
-from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, own_home, play, run
+from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, play, run
 from tests.runbooks.test_groups import commit, open_transaction
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 SCENARIOS = (
     ("consumer-stuck", "an open transaction blocks the group and is ended by its coordinator"),

@@ -12,9 +12,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from eosctl.checks.group.topologies_share_a_group import topologies_share_a_group
 from eosctl.lab.apache.nodes import ApacheNodes
 from tests.apache.test_streams import LONG_S, application, compile_word_count, write_lines
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 @pytest.mark.long  # two applications start and rebalance
@@ -22,7 +22,6 @@ def test_topologies_with_one_id_are_found(
     streams_jars: Path,
     apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
     tmp_path: Path,
-    own_home: Path,
 ) -> None:
     classes = tmp_path / "classes"
     classes.mkdir()

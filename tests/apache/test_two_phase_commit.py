@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.client import connect
@@ -22,9 +23,9 @@ from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.apache.conftest import FULL_DISK, KafkaTool
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 TOOLS = "org.apache.kafka.tools."
 NAME = "two-phase"
@@ -54,7 +55,6 @@ def test_a_prepared_transaction_does_not_hang(
     apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
     kafka_tool: KafkaTool,
     tmp_path: Path,
-    own_home: Path,
 ) -> None:
     with apache_running("4.4.0", tmp_path / "kafka", settings=BROKER) as engine:
         server = ("-b", engine.bootstrap)

@@ -27,12 +27,8 @@ TOOLS = {"librdkafka": None, "java": "javac", "java-3.9": "javac", "franz-go": "
 #: Java's older client logs in as the newer one does.
 WITH_SECURITY = [pytest.param(one, marks=pytest.mark.long if one == "java-3.9" else ()) for one in TOOLS]
 WRONG_PASSWORD = re.compile("invalid credentials|SASL_AUTHENTICATION_FAILED|authentication", re.IGNORECASE)
+pytestmark = pytest.mark.usefixtures("own_home")
 MILD = ("proxy:delay", "proxy:disconnect")
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,10 @@ from tests.apache.conftest import FULL_DISK, VERIFICATION
 from tests.apache.libraries import library
 from tests.apache.test_doctor_truth import work
 from tests.apache.zookeeper import PATIENCE_S, broker_with_zookeeper
-from tests.commands.conftest import eosctl, own_home, run_scenario
+from tests.commands.conftest import eosctl, run_scenario
 from tests.lab.scenarios.stage.hanging import run_hanging
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 VERSIONS: Final = os.environ.get("EOSCTL_ZOOKEEPER_RELEASES", "2.8.2 3.7.2").split()
 RECENT: Final = "3.7.2"
 """What it has beyond 2.8, other tests judge on KRaft, so it is played only by `make prove real-kafka`."""
@@ -42,7 +42,7 @@ def release_of(version: str) -> KafkaRelease:
     "version",
     [pytest.param(version, marks=pytest.mark.long if version == RECENT else ()) for version in VERSIONS],
 )
-def test_a_hanging_transaction_is_found_and_ended(version: str, tmp_path: Path, own_home: Path) -> None:
+def test_a_hanging_transaction_is_found_and_ended(version: str, tmp_path: Path) -> None:
     try:
         java, jars = find_java(resolve_release("4.3.1")), resolve_jars(release_of(version))
     except MissingTool as missing:

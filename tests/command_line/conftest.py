@@ -1,5 +1,11 @@
 """Tests of the command line run the program as those of the commands do: away from the user's own files."""
 
-from tests.commands.conftest import own_home
+from pathlib import Path
 
-__all__ = ["own_home"]
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_home(own_home: Path) -> Path:
+    """Keep the user's files out of all of these tests."""
+    return own_home

@@ -61,13 +61,9 @@ def eosctl(*arguments: str | Path, stdin: str = "") -> Done:
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep audit files, profiles and sandboxes of the user out of the tests."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE", "NO_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
+def own_home(own_home: Path) -> Path:
+    """Keep the user's files out of all of these tests."""
+    return own_home
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_many_names_are_not_read_out_and_few_are() -> None:
     assert "'prod-1'" in many.next_step
 
 
-def test_an_unknown_profile_gets_the_command_that_adds_one(own_home: Path) -> None:
+def test_an_unknown_profile_gets_the_command_that_adds_one() -> None:
     refused = eosctl("profile", "show", "nowhere")
     assert (refused.code, refused.out) == (2, "")
     assert "nowhere" in refused.err

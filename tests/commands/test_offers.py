@@ -93,7 +93,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "app.properties").write_text(STREAMS, "utf-8")
     (tmp_path / "book.yaml").write_text(BOOK, "utf-8")
     (tmp_path / "list.yaml").write_text(LIST, "utf-8")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     save_run(RECORD, ABORTED_READ).rename(tmp_path / "run")
     return tmp_path
 

@@ -62,7 +62,7 @@ for words in json.loads(sys.argv[1]):
 """
 
 
-def test_writers_report_a_full_disk_and_keep_the_file(own_home: Path, tmp_path: Path) -> None:
+def test_writers_report_a_full_disk_and_keep_the_file(tmp_path: Path) -> None:
     mine = tmp_path / "producer.properties"
     mine.write_text("transactional.id=a\nacks=1\n# " + "x" * 80 + "\n", "utf-8")
     before = mine.read_bytes()

@@ -24,12 +24,6 @@ WRITERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / variable))
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_pipe_stays_a_pipe(name: str, tmp_path: Path) -> None:
     pipe, read = tmp_path / "pipe", []

@@ -36,13 +36,13 @@ def sandbox(own_home: Path, request: pytest.FixtureRequest) -> dict[str, object]
     return item
 
 
-def test_the_only_sandbox_needs_no_name(own_home: Path, request: pytest.FixtureRequest) -> None:
+def test_the_only_sandbox_needs_no_name(request: pytest.FixtureRequest) -> None:
     assert up("--name", "only", "--brokers", "1", "--ephemeral", "--ttl", "5m").code == 0
     request.addfinalizer(lambda: eosctl("sandbox", "down", "--all"))
     assert eosctl("sandbox", "exec", "--", "true").code == 0
 
 
-def test_life_of_a_sandbox(sandbox: dict[str, object], own_home: Path) -> None:
+def test_life_of_a_sandbox(sandbox: dict[str, object]) -> None:
     assert sandbox["running"] is True
     (row,) = eosctl("sandbox", "status", "-o", "tsv").rows
     assert row[:3] == ["default", "running", sandbox["bootstrap"]]
@@ -93,7 +93,7 @@ def test_a_killed_sandbox_is_recognized_and_cleared(sandbox: dict[str, object]) 
     assert eosctl("sandbox", "down").out == "Sandbox default: gone\n"
 
 
-def test_a_port_in_use(own_home: Path) -> None:
+def test_a_port_in_use() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -123,13 +123,13 @@ def test_a_data_directory_that_cannot_be_written(own_home: Path) -> None:
         (["--engine", "apache", "--processes", "2"], "--processes cannot be used with --engine apache."),
     ],
 )
-def test_bad_options(options: list[str], words: str, own_home: Path) -> None:
+def test_bad_options(options: list[str], words: str) -> None:
     done = eosctl("sandbox", "up", *options)
     assert (done.code, done.out) == (2, "")
     assert words in done.err
 
 
-def test_unknown_sandboxes_and_scenarios(own_home: Path) -> None:
+def test_unknown_sandboxes_and_scenarios() -> None:
     for arguments in (["scenario", "zombie"], ["exec", "--", "true"], ["status", "--name", "nobody"]):
         done = eosctl("sandbox", *arguments)
         assert (done.code, done.out) == (2, ""), arguments
@@ -138,6 +138,6 @@ def test_unknown_sandboxes_and_scenarios(own_home: Path) -> None:
     assert eosctl("sandbox", "logs").code == 1
 
 
-def test_scenarios_are_listed(own_home: Path) -> None:
+def test_scenarios_are_listed() -> None:
     rows = eosctl("sandbox", "scenario", "-o", "tsv").rows
     assert {"zombie", "hanging"} <= {row[0] for row in rows}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 
@@ -15,7 +14,7 @@ def validate(result: object, shape: str) -> None:
     jsonschema.validate(result, json.loads((ROOT / "docs" / "schemas" / f"{shape}.json").read_text()))
 
 
-def test_faults_come_and_go(own_home: Path) -> None:
+def test_faults_come_and_go() -> None:
     done = up("--brokers", "1", "--ephemeral", "--ttl", "5m", "--emulate", "3.9", "--bug", "kafka-17507")
     assert done.code == 0, done.err
     try:
@@ -43,7 +42,7 @@ def test_faults_come_and_go(own_home: Path) -> None:
         eosctl("sandbox", "down", "--all")
 
 
-def test_an_invalid_fault_is_refused_before_any_connection(own_home: Path) -> None:
+def test_an_invalid_fault_is_refused_before_any_connection() -> None:
     done = eosctl("sandbox", "fault", "explode")
     assert done.code == 2
     assert "Unknown fault 'explode'" in done.err
@@ -52,7 +51,7 @@ def test_an_invalid_fault_is_refused_before_any_connection(own_home: Path) -> No
     assert "late-end-txn" in [item["kind"] for item in kinds.json["items"]]
 
 
-def test_a_bug_that_the_release_cannot_have_is_refused(own_home: Path) -> None:
+def test_a_bug_that_the_release_cannot_have_is_refused() -> None:
     done = eosctl("sandbox", "up", "--bug", "kafka-17507")
     assert done.code == 2
     assert "--emulate 3.9" in done.err

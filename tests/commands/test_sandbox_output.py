@@ -61,7 +61,7 @@ def test_one_sandbox_on_a_page(running: None) -> None:
     assert [line.split()[2] for line in page.splitlines() if line[:2] in ("1 ", "2 ")] == ["ready", "ready"]
 
 
-def test_watching_is_for_people(own_home: Path) -> None:
+def test_watching_is_for_people() -> None:
     done = eosctl("sandbox", "status", "--watch", "-o", "json")
     assert (done.code, done.json["what"]) == (2, "--watch draws a page for people.")
     assert eosctl("sandbox", "status", "--watch").code == 2, "there is no sandbox to watch"

@@ -61,13 +61,13 @@ def test_faults_through_the_proxy(own_home: Path) -> None:
     assert not socket.exists()
 
 
-def test_a_cluster_elsewhere_is_refused(own_home: Path) -> None:
+def test_a_cluster_elsewhere_is_refused() -> None:
     done = eosctl("sandbox", "proxy", "-b", "192.0.2.1:9092")
     assert (done.code, done.out) == (2, "")
     assert "not on this machine" in done.err
 
 
-def test_invalid_faults_are_refused_before_opening_a_port(own_home: Path) -> None:
+def test_invalid_faults_are_refused_before_opening_a_port() -> None:
     done = eosctl("sandbox", "proxy", "--fault", "explode")
     assert done.code == 2
     assert "Unknown fault" in done.err

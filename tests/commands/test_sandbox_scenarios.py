@@ -29,7 +29,7 @@ def validate(result: object, shape: str) -> None:
     jsonschema.validate(result, json.loads((ROOT / "docs" / "schemas" / f"{shape}.json").read_text()))
 
 
-def test_every_scenario_is_listed_and_can_be_shown(own_home: Path) -> None:
+def test_every_scenario_is_listed_and_can_be_shown() -> None:
     listed = eosctl("sandbox", "scenario", "list", "-o", "json")
     validate(listed.json, "scenarios")
     assert [item["name"] for item in listed.json["items"]] == list(library())
@@ -40,7 +40,7 @@ def test_every_scenario_is_listed_and_can_be_shown(own_home: Path) -> None:
         assert "(refused: PRODUCER_FENCED)" in shown.out
 
 
-def test_a_run_ends_with_a_verdict(own_home: Path) -> None:
+def test_a_run_ends_with_a_verdict() -> None:
     done = eosctl("sandbox", "scenario", "run", "zombie", "--steps", "-o", "json")
     assert done.code == 0
     validate(done.json, "scenario-verdict")
@@ -51,7 +51,7 @@ def test_a_run_ends_with_a_verdict(own_home: Path) -> None:
     assert again.json["items"] == done.json["items"]
 
 
-def test_a_scenario_with_another_outcome_exits_with_3(own_home: Path, tmp_path: Path) -> None:
+def test_a_scenario_with_another_outcome_exits_with_3(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(SCRIPT)
     assert eosctl("sandbox", "scenario", "run", path).code == 0
@@ -76,9 +76,7 @@ def test_a_scenario_with_another_outcome_exits_with_3(own_home: Path, tmp_path: 
         ("{do: topic, name: orders}", "{do: fault, words: explode}", "Unknown fault 'explode'"),
     ],
 )
-def test_an_invalid_scenario_is_reported_with_its_place(
-    own_home: Path, tmp_path: Path, before: str, after: str, message: str
-) -> None:
+def test_an_invalid_scenario_is_reported_with_its_place(tmp_path: Path, before: str, after: str, message: str) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(SCRIPT.replace(before, after))
     done = eosctl("sandbox", "scenario", "run", path)
@@ -87,7 +85,7 @@ def test_an_invalid_scenario_is_reported_with_its_place(
     assert "Traceback" not in done.err
 
 
-def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_run_says_what_can(tmp_path: Path) -> None:
     for arguments, message in (
         (["run"], "needs a name"),
         (["run", "nonsense"], "List them: eosctl sandbox scenario list"),
@@ -101,7 +99,7 @@ def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> Non
         assert message in done.err
 
 
-def test_a_live_sandbox_is_played_on_if_it_is_fit(own_home: Path) -> None:
+def test_a_live_sandbox_is_played_on_if_it_is_fit() -> None:
     done = up("--brokers", "1", "--ephemeral", "--ttl", "5m", "--fast")
     assert done.code == 0, done.err
     try:
@@ -115,7 +113,7 @@ def test_a_live_sandbox_is_played_on_if_it_is_fit(own_home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["partial-markers", "min-isr-loss"])
-def test_a_live_sandbox_is_judged_by_its_own_clock(own_home: Path, name: str) -> None:
+def test_a_live_sandbox_is_judged_by_its_own_clock(name: str) -> None:
     assert up("--brokers", "3", "--ephemeral", "--ttl", "10m").code == 0
     try:
         eosctl("sandbox", "advance", "1h")

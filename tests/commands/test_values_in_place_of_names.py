@@ -9,9 +9,8 @@ import pytest
 import trustme
 
 from eosctl.model.setting_names import is_setting_name, shown_key
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
 _BEGIN: Final = "bootstrap.servers=127.0.0.1:1\n"
 
 
@@ -41,7 +40,7 @@ COMMANDS: Final = (
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-def test_lines_of_values_are_not_shown(name: str, command: tuple[str, ...], own_home: Path, tmp_path: Path) -> None:
+def test_lines_of_values_are_not_shown(name: str, command: tuple[str, ...], tmp_path: Path) -> None:
     content, secrets = FILES[name]
     file = tmp_path / "client.properties"
     file.write_text(content)
@@ -51,7 +50,7 @@ def test_lines_of_values_are_not_shown(name: str, command: tuple[str, ...], own_
     assert [secret for secret in secrets if secret in done.out + done.err] == []
 
 
-def test_a_difference_shows_no_line_of_a_key(own_home: Path, tmp_path: Path) -> None:
+def test_a_difference_shows_no_line_of_a_key(tmp_path: Path) -> None:
     (tmp_path / "a.properties").write_text(f"{_BEGIN}transactional.id=a\n")
     (tmp_path / "b.properties").write_text(f"{_BEGIN}transactional.id=a\nssl.keystore.key={_BLOCK}")
     done = eosctl("config", "diff", tmp_path / "a.properties", tmp_path / "b.properties")

@@ -22,11 +22,11 @@ from confluent_kafka.admin import (
 from eosctl.sandbox.process.security_files import FOLDER as SECURITY
 from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.deploy.manifests import EXTENSIONS, Resource, one_of, pods, problems, resources
 from tests.sandbox.security.conftest import password_of
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:admin"}
 TYPES = {

@@ -6,10 +6,10 @@ import pytest
 from confluent_kafka import Consumer
 
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.interop.conftest import create_topic
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def judged(bootstrap: str) -> tuple[str, str]:

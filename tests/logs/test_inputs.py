@@ -16,10 +16,10 @@ import pytest
 
 from eosctl.logs.files import inputs
 from eosctl.logs.scan import LogScan, scan_paths
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.logs.test_pasted import TEXT
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 FILES = {"kafka-2/server.log": TEXT.encode(), "notes.md": b"# no log\n", "kafka-2/empty.log": b""}
 
@@ -100,7 +100,7 @@ def test_no_member_is_written_outside(tmp_path: Path) -> None:
     assert not outside.exists()
 
 
-def test_archives_that_cannot_be_opened_are_reported(own_home: Path, tmp_path: Path) -> None:
+def test_archives_that_cannot_be_opened_are_reported(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text(TEXT)
     (tmp_path / "more.7z").write_bytes(b"7z\xbc\xaf\x27\x1c" + bytes(300))
     done = eosctl("logs", "report", tmp_path)
@@ -135,7 +135,7 @@ def test_a_pipe_in_a_folder_is_left_alone(tmp_path: Path) -> None:
     assert len(rollbacks(scan_paths([tmp_path]))) == 1
 
 
-def test_commands_read_standard_input(own_home: Path) -> None:
+def test_commands_read_standard_input() -> None:
     assert "till-9" in eosctl("logs", "report", "-", stdin=TEXT).out
     assert "stdin" in eosctl("logs", "scan", "-", "-o", "json", stdin=TEXT).out
     assert "IllegalStateException" in eosctl("logs", "exceptions", "-", stdin=TEXT).out

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.commands.conftest import eosctl, own_home
+import pytest
+
+from tests.commands.conftest import eosctl
 from tests.monitoring.endpoints import Answer, served
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 CLEANER = 'kafka_log_LogCleaner_Value{{name="DeadThreadCount"}} {}\n'
 LATE = 'kafka_server_ReplicaManager_Value{{name="PartitionsWithLateTransactionsCount"}} {}\n'
 

@@ -25,13 +25,9 @@ VERIFIED, NO_ACTION, MANUAL, BLOCKED, FAILED = 0, 5, 6, 7, 8
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep journals, locks and audit files of the user out of the tests."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE", "NO_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
+def own_home(own_home: Path) -> Path:
+    """Keep the user's files out of all of these tests."""
+    return own_home
 
 
 def now_ms() -> int:

@@ -8,14 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import eosctl.services
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from scripts.api_page import EXAMPLE, MODULES, OUTPUT, render_api
 from tests.checks.cases import build
-from tests.commands.conftest import own_home
 from tests.findings.test_grouping import without_broker_3
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ from eosctl.services.diagnose import Diagnosed, DiagnoseRequest, diagnose
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import own_home, snapshot_file
+from tests.commands.conftest import snapshot_file
 from tests.render.unhappy_cluster import T
 
-__all__ = ["own_home", "snapshot_file"]
+__all__ = ["snapshot_file"]
+pytestmark = pytest.mark.usefixtures("own_home")
 STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
 
 

@@ -17,8 +17,9 @@ from eosctl.findings.fleet import ClusterRow
 from eosctl.services.notify import fleet_lines, resolve_address, send
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl
-from tests.commands.conftest import own_home as own_home
 from tests.commands.conftest import snapshot_file as snapshot_file
+
+pytestmark = pytest.mark.usefixtures("own_home")
 
 SECRET = "/services/T0AAAAAAA/B0BBBBBBB/cccccccccccccccccccccccc"
 

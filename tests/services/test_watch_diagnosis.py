@@ -13,9 +13,8 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.stopwatch import Stopwatch
 from eosctl.services.watch_diagnosis import WatchRequest, watch_diagnosis
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import own_home
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 QUICK = 2_000
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from eosctl.settings.files.left_out import left_out
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 GOOD = "transactional.id=pay-1\nbootstrap.servers=kafka-1:9092\n"
 BAD = f"{GOOD}enable.idempotence=false\n"
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
         "target/classes/producer.properties",
     ],
 )
-def test_a_file_that_was_not_read_is_named(name: str, folder: Path, own_home: Path) -> None:
+def test_a_file_that_was_not_read_is_named(name: str, folder: Path) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(BAD)
     linted = eosctl("config", "lint", folder, "--require-complete")
@@ -50,7 +50,7 @@ def test_settings_in_a_program_are_named(folder: Path) -> None:
     assert [Path(file).name for file in left_out([folder], ())] == ["settings.rb"]
 
 
-def test_copies_and_other_files_are_not_named(folder: Path, own_home: Path) -> None:
+def test_copies_and_other_files_are_not_named(folder: Path) -> None:
     for name in ("build/good.properties", "node_modules/bad.properties", ".git/config.properties.prod"):
         (folder / name).parent.mkdir()
         (folder / name).write_text(GOOD)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from eosctl.settings.formats.python_file import parse_python
 from eosctl.settings.formats.tree import flatten
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.settings.test_environments import found
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 MODULE = """import os
 
@@ -105,7 +105,7 @@ consumer = AIOKafkaConsumer(group_id="a", enable_auto_commit=False{more})
     assert found(tmp_path, {"kafka.py": text}) == expected
 
 
-def test_settings_outside_of_mappings_are_named(tmp_path: Path, own_home: Path) -> None:
+def test_settings_outside_of_mappings_are_named(tmp_path: Path) -> None:
     (tmp_path / "settings.py").write_text('PRODUCER = {}\nif LIVE:\n    PRODUCER["transactional.id"] = ID\n')
     (tmp_path / "kafka.properties").write_text("transactional.id=pay-1\nbootstrap.servers=k:9092\n")
     linted = eosctl("config", "lint", tmp_path, "--require-complete")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.settings.test_environments import found
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 MAIN = """resource "aws_msk_configuration" "this" {
   name           = "core"
@@ -49,14 +49,14 @@ def test_a_template_has_the_values_of_its_call(
     assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-035"} == expected
 
 
-def test_a_template_that_is_not_there_is_a_reference(tmp_path: Path, own_home: Path) -> None:
+def test_a_template_that_is_not_there_is_a_reference(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(MAIN)
     linted = eosctl("config", "lint", tmp_path)
     assert "main.tf" in linted.out
     assert "Traceback" not in linted.out + linted.err
 
 
-def test_directives_in_a_chart_are_passed_over(tmp_path: Path, own_home: Path) -> None:
+def test_directives_in_a_chart_are_passed_over(tmp_path: Path) -> None:
     text = "env:\n  %{ for key, value in names }\n  ${key}: ${value}\n  %{ endfor }\n  %{ if x ~}A: b%{ endif }\n"
     (tmp_path / "values.yaml.tpl").write_text(f"{text}  KAFKA_ACKS: '1'\n  KAFKA_TRANSACTIONAL_ID: pay-1\n")
     linted = eosctl("config", "lint", tmp_path)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.storage.cases import FIXTURES
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 HEALTHY = FIXTURES / "k392-tv0-codecs" / "data"
 
@@ -26,14 +26,14 @@ def damaged(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("layout", ["data", "broker-1", "copies/broker-1", "data-0/kafka-log0", "a/b/c/kafka-log-0"])
-def test_data_directories_below_a_folder_are_checked(layout: str, own_home: Path, tmp_path: Path) -> None:
+def test_data_directories_below_a_folder_are_checked(layout: str, tmp_path: Path) -> None:
     damaged(tmp_path / "above" / layout)
     done = eosctl("fsck", tmp_path / "above", "-o", "json")
     assert done.code == 3, done.out
     assert {one["kind"] for one in done.json["items"]} & {"crc-mismatch", "bad-length", "records-malformed"}
 
 
-def test_several_brokers_below_a_folder_are_one_cluster(own_home: Path, tmp_path: Path) -> None:
+def test_several_brokers_below_a_folder_are_one_cluster(tmp_path: Path) -> None:
     for number in (1, 2):
         shutil.copytree(HEALTHY, tmp_path / f"broker-{number}")
     alone, both = (eosctl("fsck", path, "-o", "json") for path in (tmp_path / "broker-1", tmp_path))
@@ -41,14 +41,14 @@ def test_several_brokers_below_a_folder_are_one_cluster(own_home: Path, tmp_path
     assert both.json["partition_count"] == 2 * alone.json["partition_count"] > 0
 
 
-def test_a_folder_that_only_looks_like_a_partition_is_named(own_home: Path, tmp_path: Path) -> None:
+def test_a_folder_that_only_looks_like_a_partition_is_named(tmp_path: Path) -> None:
     (tmp_path / "data" / "orders-0").mkdir(parents=True)
     done = eosctl("fsck", tmp_path / "data", "--require-complete")
     assert done.code == 4
     assert "orders-0 was not checked: it holds no file of a partition" in done.out
 
 
-def test_the_log_of_a_moving_replica_is_named(own_home: Path, tmp_path: Path) -> None:
+def test_the_log_of_a_moving_replica_is_named(tmp_path: Path) -> None:
     copy = tmp_path / "data"
     shutil.copytree(HEALTHY, copy)
     partition = next(path for path in sorted(copy.iterdir()) if path.is_dir() and list(path.glob("*.log")))

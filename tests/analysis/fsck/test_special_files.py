@@ -12,10 +12,10 @@ from eosctl.model.fsck import FsckSeverity
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.storage.regular_file import read_regular
 from tests.analysis.fsck.test_recorded_cases import check
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.storage.cases import FIXTURES
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 CASE = next(path for path in sorted(FIXTURES.glob("*/data*")) if list(path.rglob("*.txnindex")))
 FILES = sorted(
     str(path.relative_to(CASE))

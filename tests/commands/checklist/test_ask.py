@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
 LIST = """
 id: ours
 title: Ours

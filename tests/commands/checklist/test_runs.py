@@ -10,9 +10,8 @@ import pytest
 
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from tests.checks.cases import build
-from tests.commands.conftest import Done, eosctl, own_home, snapshot_file
+from tests.commands.conftest import Done, eosctl
 
-__all__ = ["own_home", "snapshot_file"]
 ROOT = Path(__file__).parents[3]
 OWN = """
 id: own
@@ -268,7 +267,7 @@ def test_a_list_that_names_what_there_is_not(own: Path) -> None:
     assert (done.code, "EOS-TXN-999" in done.err) == (2, True)
 
 
-def test_files_without_settings_answer_no_item(own_home: Path, tmp_path: Path) -> None:
+def test_files_without_settings_answer_no_item(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"service": 1}', "utf-8")
     done = eosctl("checklist", "run", "eos-go-live", tmp_path / "other.json")
     assert (done.code, done.out, "no settings of Kafka were recognized" in done.err) == (2, "", True)

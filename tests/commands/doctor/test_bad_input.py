@@ -40,15 +40,6 @@ def cluster() -> Iterator[SandboxThread]:
         yield running
 
 
-@pytest.fixture
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A state folder of its own; what a test leaves running in it is stopped."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield
-    for found in manage.find_all():
-        manage.stop(found.sandbox)
-
-
 # What each refusal looks like on the wire when the principal lacks Describe on the resource (KafkaApis).
 def deny_producers(answer: Any) -> Any:
     denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -154,7 +145,7 @@ def start_sandbox() -> int:
     return subprocess.run(command, check=False, capture_output=True).returncode
 
 
-@pytest.mark.usefixtures("own_state")
+@pytest.mark.usefixtures("own_sandboxes")
 class TestSandbox:
     """A sandbox that cannot start, or is gone."""
 

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import eosctl, own_home, snapshot_file
-
-__all__ = ["own_home", "snapshot_file"]
+from tests.commands.conftest import eosctl
 
 STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
 

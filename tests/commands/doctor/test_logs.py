@@ -27,10 +27,9 @@ from eosctl.render.schemas import schema_of
 from eosctl.services.log_findings import collect_log_findings
 from tests.checks.cases import FIXTURES as CASES
 from tests.checks.cases import build, cases_of
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.findings.test_grouping import without_broker_3
 
-__all__ = ["own_home"]
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "logs"
 ZOMBIE = FIXTURES / "second-producer-392"
 NOTHING = ClusterSnapshot(captured_at_ms=1, cluster_id="")
@@ -71,7 +70,7 @@ def test_no_incident_is_lost_and_each_says_where_it_stands() -> None:
         assert len(fact.value) < TEXT_CHARACTERS + 30
 
 
-def test_logs_alone_need_no_cluster(own_home: Path, tmp_path: Path) -> None:
+def test_logs_alone_need_no_cluster(tmp_path: Path) -> None:
     report, kept = tmp_path / "report.html", tmp_path / "snapshot.json"
     done = eosctl("doctor", "--logs", ZOMBIE, "-o", "json", "--report", report, "--save-snapshot", kept)
     assert done.code == 3
@@ -86,12 +85,12 @@ def test_logs_alone_need_no_cluster(own_home: Path, tmp_path: Path) -> None:
     assert [item["fingerprint"] for item in again.json["items"]] == [item["fingerprint"] for item in done.json["items"]]
 
 
-def test_a_planned_restart_raises_no_alarm(own_home: Path) -> None:
+def test_a_planned_restart_raises_no_alarm() -> None:
     done = eosctl("doctor", "--logs", FIXTURES / "rolling-restart-392", "--min-score", 100)
     assert done.code == 0, done.out
 
 
-def test_logs_join_files_and_a_cluster(own_home: Path, tmp_path: Path) -> None:
+def test_logs_join_files_and_a_cluster(tmp_path: Path) -> None:
     kept, properties = tmp_path / "snapshot.json", tmp_path / "orders.properties"
     save_snapshot(build({}), kept)
     properties.write_text("application.id=o\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n")
@@ -103,7 +102,7 @@ def test_logs_join_files_and_a_cluster(own_home: Path, tmp_path: Path) -> None:
     assert load_snapshot(kept).logged_incidents == ()
 
 
-def test_a_broken_file_makes_the_evidence_incomplete(own_home: Path, tmp_path: Path) -> None:
+def test_a_broken_file_makes_the_evidence_incomplete(tmp_path: Path) -> None:
     source = (FIXTURES / "coordinator-crash-431" / "relay.log.gz").read_bytes()
     (tmp_path / "relay.log.gz").write_bytes(source[: len(source) // 8])
     done = eosctl("doctor", "--logs", tmp_path, "-o", "json", "--require-complete")
@@ -117,7 +116,7 @@ def test_a_broken_file_makes_the_evidence_incomplete(own_home: Path, tmp_path: P
     assert "Cluster" not in nothing.out
 
 
-def test_usage(own_home: Path, tmp_path: Path) -> None:
+def test_usage(tmp_path: Path) -> None:
     assert eosctl("doctor", "--logs", tmp_path / "missing").code == 2
     done = eosctl("doctor", "--zone", "Europe/Berlin", "--snapshot", tmp_path)
     assert (done.code, "--logs" in done.err) == (2, True)

@@ -13,9 +13,8 @@ from eosctl.checks.operations.replicas_out_of_sync import replicas_out_of_sync
 from eosctl.checks.topic.partition_under_min_isr import partition_under_min_isr
 from eosctl.checks.topic.partition_without_leader import partition_without_leader
 from eosctl.sandbox.cluster import EmbeddedCluster
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
 LOST = "EOS-OPS-010"
 #: Checks of frozen evidence, or of what only the controller knows.
 UNPROVEN = (

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
 ROOT = Path(__file__).parents[3]
 BAD = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
 GOOD = BAD.replace("30000", "100")

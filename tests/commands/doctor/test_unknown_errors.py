@@ -9,9 +9,8 @@ import pytest
 from eosctl.logs.incidents.remaining.record_groups import TEMPLATES_OF_A_LOGGER
 from eosctl.model.severity import Severity
 from eosctl.services.log_findings import collect_log_findings
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 
-__all__ = ["own_home"]
 GOOD = "".join(
     f"[2026-11-20 10:00:{second:02},000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
     for second in range(50)
@@ -36,9 +35,7 @@ FAULT = (
 
 
 @pytest.mark.parametrize(("level", "severity"), [("ERROR", "info"), ("FATAL", "warning"), ("CRITICAL", "warning")])
-def test_an_unknown_error_is_a_finding_and_costs_the_best_grade(
-    level: str, severity: str, own_home: Path, tmp_path: Path
-) -> None:
+def test_an_unknown_error_is_a_finding_and_costs_the_best_grade(level: str, severity: str, tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     path.write_text(GOOD + UNKNOWN.format(level, 7) + UNKNOWN.format(level, 8))
     done = eosctl("doctor", "--logs", path, "-o", "json")
@@ -51,7 +48,7 @@ def test_an_unknown_error_is_a_finding_and_costs_the_best_grade(
     assert [fact["source"] for fact in item["evidence"]] == [f"{path}:51", f"{path}:52"]
 
 
-def test_the_report_of_logs_names_unknown_errors_in_every_format(own_home: Path, tmp_path: Path) -> None:
+def test_the_report_of_logs_names_unknown_errors_in_every_format(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     path.write_text(GOOD + UNKNOWN.format("ERROR", 7) * 3)
     first = f"{path}:51: Handover of shard 7 is broken"

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.commands.doctor.test_logs import ZOMBIE
 
-__all__ = ["own_home"]
 HANGING = "Topic\tPartition\tProducerId\tProducerEpoch\npayments\t3\t4001\t12\n"
 PROPERTIES = "log.dirs=/data/a\nnum.io.threads=8\n"
 LINE = "[2026-11-26 10:20:00,000] INFO started (kafka.server.KafkaServer)\n"
@@ -33,7 +32,7 @@ UNCLEAN = "[2026-11-26 10:20:00,000] INFO UNCLEAN partition change for orders-0:
 )
 @pytest.mark.parametrize("output", ["table", "markdown", "json", "github"])
 def test_a_file_without_a_log_record_has_no_grade(
-    name: str, text: str, headline: str, output: str, own_home: Path, tmp_path: Path
+    name: str, text: str, headline: str, output: str, tmp_path: Path
 ) -> None:
     path = tmp_path / name
     path.write_text(text)
@@ -52,7 +51,7 @@ def test_a_file_without_a_log_record_has_no_grade(
         assert {check["status"] for check in done.json["checks"]} == {"skipped"}
 
 
-def test_a_cut_file_is_not_an_empty_one(own_home: Path, tmp_path: Path) -> None:
+def test_a_cut_file_is_not_an_empty_one(tmp_path: Path) -> None:
     path = tmp_path / "server.log.gz"
     path.write_bytes(gzip.compress((LINE * 500).encode())[:12])
     wanted = f"No log record was read ({path} could not be read to its end: gzip: Compressed file ended"
@@ -61,7 +60,7 @@ def test_a_cut_file_is_not_an_empty_one(own_home: Path, tmp_path: Path) -> None:
     assert wanted in eosctl("doctor", "--logs", path, "-o", "json").json["summary"][0]
 
 
-def test_the_page_has_no_grade_either(own_home: Path, tmp_path: Path) -> None:
+def test_the_page_has_no_grade_either(tmp_path: Path) -> None:
     (tmp_path / "hanging.txt").write_text(HANGING)
     report = tmp_path / "report.html"
     eosctl("doctor", "--logs", tmp_path / "hanging.txt", "--report", report)
@@ -71,7 +70,7 @@ def test_the_page_has_no_grade_either(own_home: Path, tmp_path: Path) -> None:
     assert "/100" not in page
 
 
-def test_a_small_share_of_records_is_named(own_home: Path, tmp_path: Path) -> None:
+def test_a_small_share_of_records_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mixed.log"
     path.write_text(LINE + "".join(f"row {number} of something else\n" for number in range(50)))
     done = eosctl("doctor", "--logs", path, "-o", "json", "--require-complete")
@@ -84,7 +83,7 @@ def test_a_small_share_of_records_is_named(own_home: Path, tmp_path: Path) -> No
     assert source["recognition"] == "little"
 
 
-def test_one_unknown_file_among_logs_takes_the_grade(own_home: Path, tmp_path: Path) -> None:
+def test_one_unknown_file_among_logs_takes_the_grade(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text(LINE)
     (tmp_path / "hanging.txt").write_text(HANGING)
     (tmp_path / "empty.log").write_text("")
@@ -104,7 +103,7 @@ def test_one_unknown_file_among_logs_takes_the_grade(own_home: Path, tmp_path: P
     assert eosctl("logs", "report", tmp_path, "--require-complete").code == 4
 
 
-def test_a_record_that_calls_for_action_fails_everywhere(own_home: Path, tmp_path: Path) -> None:
+def test_a_record_that_calls_for_action_fails_everywhere(tmp_path: Path) -> None:
     (tmp_path / "controller.log").write_text(UNCLEAN)
     done = eosctl("doctor", "--logs", tmp_path, "-o", "json")
     (item,) = done.json["items"]
@@ -124,7 +123,7 @@ def test_a_record_that_calls_for_action_fails_everywhere(own_home: Path, tmp_pat
     assert "unclean_election" in eosctl("logs", "report", tmp_path, "-o", "tsv").out
 
 
-def test_a_snapshot_keeps_the_records(own_home: Path, tmp_path: Path) -> None:
+def test_a_snapshot_keeps_the_records(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "controller.log").write_text(UNCLEAN)
     kept = tmp_path / "snapshot.json"
@@ -134,7 +133,7 @@ def test_a_snapshot_keeps_the_records(own_home: Path, tmp_path: Path) -> None:
     assert "UNCLEAN" in json.dumps(json.loads(kept.read_text("utf-8")))
 
 
-def test_the_worst_incident_leads_and_the_rest_is_counted(own_home: Path, tmp_path: Path) -> None:
+def test_the_worst_incident_leads_and_the_rest_is_counted(tmp_path: Path) -> None:
     (tmp_path / "controller.log").write_text(UNCLEAN)
     out = eosctl("logs", "report", ZOMBIE, tmp_path).out
     first = out.splitlines()[0]
@@ -143,7 +142,7 @@ def test_the_worst_incident_leads_and_the_rest_is_counted(own_home: Path, tmp_pa
 
 
 @pytest.mark.parametrize("output", ["tsv", "github", "prometheus"])
-def test_compact_formats_name_unrecognized_files(own_home: Path, tmp_path: Path, output: str) -> None:
+def test_compact_formats_name_unrecognized_files(tmp_path: Path, output: str) -> None:
     prose = tmp_path / "prose.txt"
     prose.write_text("no log\n" * 100)
     done = eosctl("doctor", "--logs", prose, "-o", output)

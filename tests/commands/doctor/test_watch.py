@@ -21,10 +21,9 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.diagnosis.watch import look_item, render_look
 from eosctl.testing import SandboxThread
 from tests.checks.cases import build
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.findings.test_grouping import without_broker_3
 
-__all__ = ["own_home"]
 PATIENCE_S = 120
 WELL = build({})
 ILL = without_broker_3(WELL)
@@ -88,7 +87,7 @@ def create_topic_at_min_isr(bootstrap: str) -> None:
         created.result(PATIENCE_S)
 
 
-def test_looks_on_a_cluster(own_home: Path) -> None:
+def test_looks_on_a_cluster() -> None:
     with SandboxThread(brokers=1) as cluster:
         create_topic_at_min_isr(cluster.bootstrap)
         watch = ("doctor", "--watch", "--interval", "10ms", "-b", cluster.bootstrap)
@@ -104,12 +103,12 @@ def test_looks_on_a_cluster(own_home: Path) -> None:
 @pytest.mark.parametrize(
     "more", [("--logs", "."), ("--snapshot", "s.json"), ("--report", "r.html"), (".",), ("-o", "yaml")]
 )
-def test_only_what_changes_is_watched(more: tuple[str, ...], own_home: Path, tmp_path: Path) -> None:
+def test_only_what_changes_is_watched(more: tuple[str, ...], tmp_path: Path) -> None:
     done = eosctl("doctor", "--watch", "-b", "127.0.0.1:1", *more)
     assert done.code == 2, done.err
 
 
-def test_count_needs_watch(own_home: Path) -> None:
+def test_count_needs_watch() -> None:
     done = eosctl("doctor", "--count", 2, "-b", "127.0.0.1:1")
     assert (done.code, "--watch" in done.err) == (2, True)
 

@@ -199,7 +199,7 @@ def test_an_own_fence_is_reported_as_such(dialect: Any, own_home: Path) -> None:
         assert "eosctl" not in blamed["explanation"]
 
 
-def test_a_fence_with_nothing_open_is_explained_too(one_broker: SandboxThread, own_home: Path) -> None:
+def test_a_fence_with_nothing_open_is_explained_too(one_broker: SandboxThread) -> None:
     bootstrap = one_broker.bootstrap
 
     async def commit(client: Any) -> None:

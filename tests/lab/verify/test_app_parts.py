@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +16,8 @@ from eosctl.lab.verify.tags import Found, TagFinder, fill_template, make_tag
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
+
+pytestmark = pytest.mark.usefixtures("own_home")
 
 IN, OUT = TopicPartition("in", 0), TopicPartition("out", 0)
 
@@ -98,19 +97,6 @@ def test_an_application_that_does_nothing_decides_nothing() -> None:
     assert "does the application run" in silent.headline
     unwritten = judge_app(feed(0, Outcome.ABORTED), lambda _: 1)
     assert "not a single input was committed" in unwritten.headline
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[SandboxThread]:
-    with SandboxThread(brokers=1) as cluster:
-        yield cluster
 
 
 def app(kafka: SandboxThread, *arguments: str) -> Done:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,12 +21,6 @@ from tests.lab.verify.applications_under_test import (
     example,
     running,
 )
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[SandboxThread]:
-    with SandboxThread(brokers=1) as cluster:
-        yield cluster
 
 
 def exercise(kafka: SandboxThread, kind: type[Right]) -> Done:

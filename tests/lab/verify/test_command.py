@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,23 +10,8 @@ import pytest
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 
+pytestmark = pytest.mark.usefixtures("own_home")
 QUICK = ("--duration", "2s", "--rate", "10", "--ids", "1", "--partitions", "2", "--workload", "bank", "--seed", "7")
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE", "NO_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[SandboxThread]:
-    """A cluster of this process, which the program did not start: a foreign one."""
-    with SandboxThread(brokers=1) as cluster:
-        yield cluster
 
 
 def run(kafka: SandboxThread, *arguments: str) -> Done:

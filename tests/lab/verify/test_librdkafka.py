@@ -13,10 +13,7 @@ from eosctl.testing import SandboxThread
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl
 
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def test_its_chain_is_clean_over_tls_with_client_properties() -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,7 @@ from tests.commands.conftest import eosctl
 KEPT = "kept for ten years"
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield
-    for found in manage.find_all():
-        manage.stop(found.sandbox)
+pytestmark = pytest.mark.usefixtures("own_sandboxes")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,13 +22,7 @@ from eosctl.sandbox.process.identity import wait_for_exit
 from eosctl.sandbox.process.serving import Served, serve
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
-
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield
-    for found in manage.find_all():
-        manage.stop(found.sandbox)
+pytestmark = pytest.mark.usefixtures("own_sandboxes")
 
 
 def spec(tmp_path: Path, **changes: object) -> SandboxSpec:

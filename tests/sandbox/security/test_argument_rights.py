@@ -33,14 +33,14 @@ from eosctl.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from tests.commands.conftest import Done, eosctl, own_home
+from tests.commands.conftest import Done, eosctl
 from tests.commands.every_command import leaves
 from tests.commands.open_transactions import now_ms, on, record, skip_marker
 from tests.runbooks.conftest import FAILED, NO_ACTION, VERIFIED
 from tests.sandbox.security.conftest import USERS, config_of, password_of
 from tests.sandbox.security.own_rights import NAMED, SETTINGS, Rule, grant, use_everything
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 AUTHORIZER: Final = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:admin"}
 
@@ -170,9 +170,7 @@ def each_is_needed(
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_the_rules_of_a_probe_are_exact(
-    probe: ProbeKind, guarded: SandboxThread, tmp_path: Path, own_home: Path
-) -> None:
+def test_the_rules_of_a_probe_are_exact(probe: ProbeKind, guarded: SandboxThread, tmp_path: Path) -> None:
     book = tmp_path / "one-probe.yaml"
     book.write_text(PROBE.format(name=probe.name, arguments=ARGUMENTS.get(probe.name, "{}")), "utf-8")
     each_is_needed(
@@ -184,7 +182,7 @@ def test_the_rules_of_a_probe_are_exact(
 
 
 @pytest.mark.parametrize("name", ["producer-fenced", "post-incident", "controller-failover"])
-def test_the_rules_of_a_runbook_are_exact(name: str, changeable: SandboxThread, own_home: Path) -> None:
+def test_the_rules_of_a_runbook_are_exact(name: str, changeable: SandboxThread) -> None:
     each_is_needed(
         changeable,
         planned("runbook-run", name),
@@ -227,7 +225,7 @@ def test_every_change_is_proven() -> None:
 
 
 @pytest.mark.parametrize("name", CHANGED)
-def test_the_rules_of_a_change_are_exact(name: str, changeable: SandboxThread, tmp_path: Path, own_home: Path) -> None:
+def test_the_rules_of_a_change_are_exact(name: str, changeable: SandboxThread, tmp_path: Path) -> None:
     book = tmp_path / "one-change.yaml"
     book.write_text(CHANGE.format(name=name, arguments=CHANGED[name]), "utf-8")
     each_is_needed(
@@ -238,7 +236,7 @@ def test_the_rules_of_a_change_are_exact(name: str, changeable: SandboxThread, t
     )
 
 
-def test_the_rules_for_a_hanging_transaction(three_guarded: SandboxThread, own_home: Path) -> None:
+def test_the_rules_for_a_hanging_transaction(three_guarded: SandboxThread) -> None:
     """The runbook's rules are for all of its ways: on this one, only the right to write markers changes anything."""
     admin = Connection(three_guarded.bootstrap, three_guarded.client_properties("admin"))
     name = "runbook"

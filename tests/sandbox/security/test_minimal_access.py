@@ -9,12 +9,12 @@ import pytest
 
 from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.sandbox.security.conftest import USERS, password_of
 from tests.sandbox.security.least_rights import KINDS, WHO, grant, needed_rules, prepare, prove
 from tests.sandbox.security.test_clients import librdkafka
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:admin"}
 
 

@@ -25,11 +25,11 @@ from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
-from tests.commands.conftest import eosctl, own_home
+from tests.commands.conftest import eosctl
 from tests.sandbox.security.authorization_cases import known_acls, rule
 from tests.sandbox.security.wire_client import WireClient
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 HIDDEN = "hidden-app"
 EVERYBODY_MAY = {"authorizer.class.name": STANDARD_AUTHORIZER, "allow.everyone.if.no.acl.found": "true"}

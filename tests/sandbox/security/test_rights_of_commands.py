@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +11,11 @@ from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import own_home
 from tests.sandbox.security.conftest import USERS, password_of
 from tests.sandbox.security.own_rights import use_everything
 from tests.sandbox.security.rights_proof import BROKERS, COMMANDS, Scene, prove, write_inputs
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 
 AUTHORIZER = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:admin"}
 
@@ -40,5 +38,5 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 @pytest.mark.parametrize("kind", COMMANDS, ids=lambda kind: kind.value)
-def test_the_rights_are_exact(kind: ApplicationKind, scene: Scene, own_home: Path) -> None:
+def test_the_rights_are_exact(kind: ApplicationKind, scene: Scene) -> None:
     prove(kind, scene)

@@ -10,14 +10,14 @@ from eosctl.sandbox.authorization import AclOperation as Op
 from eosctl.sandbox.security.acls import CLUSTER_NAME, Acl, PatternType, Permission, ResourceType
 from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import Done, eosctl, own_home
+from tests.commands.conftest import Done, eosctl
 from tests.sandbox.security.authorization_cases import replace_acls, rule
 from tests.sandbox.security.conftest import USERS, password_of
 from tests.sandbox.security.least_rights import prepare, run_consumer, transact
 from tests.sandbox.security.test_clients import librdkafka
 from tests.sandbox.security.wire_client import WireClient
 
-__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
 SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:admin"}
 CLUSTER, TOPIC, GROUP, ID = (
     ResourceType.CLUSTER,

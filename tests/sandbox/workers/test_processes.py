@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,7 @@ BROKERS = (1, 2, 3)
 PARTITIONS = 6
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield
-    for found in manage.find_all():
-        manage.stop(found.sandbox)
+pytestmark = pytest.mark.usefixtures("own_sandboxes")
 
 
 def start(tmp_path: Path, **changes: Any) -> RunningSandbox:

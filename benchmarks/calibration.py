@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import random
 import tempfile
-import time
 from pathlib import Path
 
 from benchmarks.calibrating.broker import measure_broker
@@ -24,6 +23,7 @@ from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
 from eosctl.render.capacity.calibration import predicted_text
 from eosctl.render.capacity.plan import figure_text
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 
@@ -33,16 +33,12 @@ INTERVALS_MS = (100, 500)
 FIXED_MS = 5.0
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 async def measure(bootstrap: str) -> list[CalibrationRow]:
     config = ClientConfig(parse_endpoints(bootstrap, "benchmark"))
     rows: list[CalibrationRow] = []
     async with connect(config) as client, connect(config) as reading:
         level = await find_level(client)
-        bench = Bench(client, now_ms)
+        bench = Bench(client, system_now_ms)
         for trial in trials_for(level):
             rows += await run_trial(bench, trial, level)
         for interval_ms in INTERVALS_MS if level.transaction_version == 2 else ():
@@ -85,7 +81,8 @@ def main() -> None:
             engine = ApacheNodes(config, Path(directory), random.Random())
             asyncio.run(engine.up())
             try:
-                show(f"The broker itself: Apache Kafka {version}", list(asyncio.run(measure_broker(engine, now_ms))))
+                rows = list(asyncio.run(measure_broker(engine, system_now_ms)))
+                show(f"The broker itself: Apache Kafka {version}", rows)
             finally:
                 asyncio.run(engine.down())
 

@@ -38,7 +38,7 @@ from typing import Final, NamedTuple
 import psutil
 
 from benchmarks.replicas import ONE_REPLICA
-from benchmarks.sandbox_throughput import TOPIC, now_ms
+from benchmarks.sandbox_throughput import TOPIC
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.workloads.generator import run_load
@@ -46,6 +46,7 @@ from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 
 BROKERS: Final = 4
@@ -151,7 +152,7 @@ def measure(processes: int, replicas: int, load: Load) -> Figures:
             async def run() -> LoadReport:
                 async with connect(config) as client:
                     await ensure_topic(client, TOPIC, partition_count=16, replica_count=replicas)
-                    return await run_load(client, load, now_ms=now_ms, cpu_s=watch)
+                    return await run_load(client, load, now_ms=system_now_ms, cpu_s=watch)
 
             report = asyncio.run(run())
         finally:

@@ -36,6 +36,7 @@ from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 
 TOPIC = "bench"
@@ -91,10 +92,6 @@ class CpuWatch:
         return (self._server_s[-1] - self._server_s[-2]) * 1e6 / max(1, report.completed_count)
 
 
-def now_ms() -> int:
-    return int(time.time() * 1000)
-
-
 @contextmanager
 def sandbox(name: str) -> Iterator[tuple[Server, float]]:
     """Run a sandbox of one broker; also return the time to its first InitProducerId response."""
@@ -145,7 +142,7 @@ def measure(server: Server, load: Load, replica_count: int | None = None) -> tup
     async def run() -> LoadReport:
         async with connect(server.config) as client:
             await ensure_topic(client, TOPIC, partition_count=12, replica_count=replica_count)
-            return await run_load(client, load, now_ms=now_ms, cpu_s=watch)
+            return await run_load(client, load, now_ms=system_now_ms, cpu_s=watch)
 
     report = asyncio.run(run())
     if report.errors:

@@ -32,6 +32,7 @@ from eosctl import __version__
 from eosctl.errors import EosctlError, UsageError, unknown_name
 from eosctl.lab.workloads.latency import Percentiles
 from eosctl.lab.workloads.load import Profile
+from eosctl.services.callbacks import system_now_ms
 from eosctl.wire import frames
 
 _PROFILES = ("TV1", "TV2", "CTP1", "CTP2")
@@ -54,10 +55,6 @@ def note(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def measure(options: argparse.Namespace) -> BenchRun:
     """Measure the selected engines.
 
@@ -70,7 +67,7 @@ def measure(options: argparse.Namespace) -> BenchRun:
     left_out = {} if options.engine else {name: f"there is no {tool}" for name, tool in missing.items() if tool}
     chosen = options.engine or [name for name in rivals.ENGINES if name not in left_out]
     load_before = os.getloadavg()[0]
-    clocks = Clocks(now_ms, time.process_time)
+    clocks = Clocks(system_now_ms, time.process_time)
     with rivals.workplace() as directory, ExitStack() as stack:
         running = []
         for name in dict.fromkeys(chosen):

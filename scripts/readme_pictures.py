@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import termios
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -38,7 +37,7 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.render.top.app import TopActions, TopApp
 from eosctl.render.top.rows import Rows
 from eosctl.services import watch_transactions
-from eosctl.services.callbacks import Callbacks
+from eosctl.services.callbacks import Callbacks, system_now_ms
 from eosctl.services.connection import Connection
 from eosctl.settings.clusters.endpoints import parse_endpoints
 
@@ -126,26 +125,21 @@ def screenshot(snapshot: Path, picture_file: Path) -> None:
 async def live_view(path: Path, bootstrap: str) -> None:
     """Write what `eosctl top` shows of the hanging transaction and of three healthy ones."""
     request = watch_transactions.TransactionWatchRequest(Connection(bootstrap), interval_ms=1_000)
-    watch = partial(watch_transactions.keep_watching, request, callbacks=Callbacks(now_ms))
+    watch = partial(watch_transactions.keep_watching, request, callbacks=Callbacks(system_now_ms))
     async with connect(ClientConfig(parse_endpoints(bootstrap, "readme"))) as client:
         places = [info.partition for info in (await ensure_topic(client, "payments", partition_count=3)).partitions]
         for name, place in zip(("payments-eu", "payments-us", "refunds"), places, strict=True):
-            producer = TransactionalProducer(client, name, now_ms=now_ms)
+            producer = TransactionalProducer(client, name, now_ms=system_now_ms)
             await producer.init_transactions()
             await producer.send(place, [OutgoingRecord(b"key", b"value")])
             await asyncio.sleep(1.5)
-        app = TopApp(TopActions(watch, None, lambda check_id, style: check_id, now_ms))
+        app = TopApp(TopActions(watch, None, lambda check_id, style: check_id, system_now_ms))
         async with app.run_test(size=(COLUMNS, 10)) as pilot:
             while app.query_one(Rows).virtual_size.height <= len(places) + 1:
                 await pilot.pause(0.1)
             drawn = app.export_screenshot(title="eosctl top")
     drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
     path.write_text(re.sub(r"terminal-\d+", "eosctl-top", ADDRESS.sub("localhost:9092", drawn)), "utf-8")
-
-
-def now_ms() -> int:
-    """Return this machine's clock."""
-    return time.time_ns() // 1_000_000
 
 
 def save_example(snapshot: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TransactionDialect
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.lab.scenarios.stage.stage import Stage
@@ -53,7 +53,7 @@ class Site(NamedTuple):
 
     def stage(self) -> Stage:
         """Return the environment for scenarios of the lab."""
-        return Stage(self.config(), now_ms, self.chance)
+        return Stage(self.config(), system_now_ms, self.chance)
 
     def config(self) -> ClientConfig:
         """Return the client configuration."""
@@ -99,11 +99,6 @@ class Fault(NamedTuple):
         return self.plant.__name__
 
 
-def now_ms() -> int:
-    """Return the time in milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
 def says(*verdicts: tuple[str, str, object]) -> frozenset[Verdict]:
     """Return verdicts with source, kind, and subject."""
     return frozenset(Verdict(source, kind, str(subject)) for source, kind, subject in verdicts)
@@ -114,7 +109,7 @@ def producer_of(
     transactional_id: str,
     *,
     timeout_ms: int = 600_000,
-    clock_ms: Callable[[], int] = now_ms,
+    clock_ms: Callable[[], int] = system_now_ms,
     dialect: TransactionDialect | None = TV1,
 ) -> TransactionalProducer:
     """Return a producer that writes only on request."""

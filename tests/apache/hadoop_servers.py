@@ -20,7 +20,8 @@ import pyspark
 import pytest
 import requests
 
-from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, free_port
+from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA
+from tests.free_port import free_port
 
 JARS = Path(pyspark.__file__).parent / "jars"
 HADOOP = next(JARS.glob("hadoop-client-api-*.jar")).stem.removeprefix("hadoop-client-api-")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,12 +17,6 @@ PATIENCE_S = 240
 # Each job starts four of them, which live for seconds: what they compile a second time they never earn back.
 SHORT_LIVED_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 NOT_THERE = ("eosctl", "__editable__", "spark_log_analytics", "cramjam", "google_crc32c", "zstandard", "msgspec")
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @contextmanager

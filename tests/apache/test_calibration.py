@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 
 import pytest
 
@@ -27,6 +26,7 @@ from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 
 #: The end of a transaction and the fetch, on loopback and one replica.
@@ -35,10 +35,6 @@ FIXED_MS = 5.0
 
 LEVELS = {"3.9.2": Level("3.9", 0), "4.3.1": Level("4.0", 2), "4.4.0": Level("4.4", 2)}
 FIXTURES = {"3.9.2": "apache_3_9", "4.3.1": "apache_4_3", "4.4.0": "apache_4_4"}
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @pytest.mark.parametrize("release", LEVELS)
@@ -53,7 +49,7 @@ def test_counts_and_bytes_are_predicted(release: str, index: int, request: pytes
             trials = trials_for(level)
             if index >= len(trials):
                 return ()
-            return await run_trial(Bench(client, now_ms), trials[index], level)
+            return await run_trial(Bench(client, system_now_ms), trials[index], level)
 
     # Commits and markers are counted exactly; a transaction log also has the record of each id's first request.
     rows = asyncio.run(run())
@@ -66,7 +62,7 @@ def test_waiting_for_commits_is_predicted(apache_4_3: ApacheNodes) -> None:
         config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "test"))
         async with connect(config) as client, connect(config) as reading:
             return await measure_visibility(
-                Bench(client, now_ms), reading, "waits", random.Random(3), interval_ms=200, transaction_count=40
+                Bench(client, system_now_ms), reading, "waits", random.Random(3), interval_ms=200, transaction_count=40
             )
 
     rows = compare_visibility(asyncio.run(run()), 200, FIXED_MS)
@@ -81,9 +77,9 @@ def test_the_plan_of_what_was_observed_reproduces_it(apache_4_3: ApacheNodes) ->
         config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "test"))
         async with connect(config) as client, connect(config) as observer:
             await ensure_topic(client, "watched", partition_count=6)
-            running = asyncio.create_task(run_load(client, load, now_ms=now_ms))
+            running = asyncio.create_task(run_load(client, load, now_ms=system_now_ms))
             await asyncio.sleep(2)
-            probed = await observe_cluster(observer, 5_000, now_ms)
+            probed = await observe_cluster(observer, 5_000, system_now_ms)
             assert not probed.gaps
             assert not (await running).errors
             return probed.value

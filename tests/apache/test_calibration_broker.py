@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,13 +13,10 @@ import pytest
 from benchmarks.calibrating.broker import measure_broker
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.capacity_plan import Unit
+from eosctl.services.callbacks import system_now_ms
 
 #: Processor time and loads depend on what else the machine does: only the proof asks for them.
 TIMES = "EOSCTL_CALIBRATE_TIMES" in os.environ
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @pytest.mark.parametrize("release", ["3.9.2", "4.4.0"] if TIMES else ["4.4.0"])
@@ -32,7 +28,7 @@ def test_heap_snapshots_and_threads_lie_where_plans_say(
     )
     options = {"heap_bytes": 1 << 30, "jvm_options": ("-XX:+UseG1GC",)}
     with apache_running(release, tmp_path / "kafka", **options) as engine:
-        rows = asyncio.run(measure_broker(engine, now_ms, **counts))
+        rows = asyncio.run(measure_broker(engine, system_now_ms, **counts))
     assert len(rows) == 6
     assert all(row.measured > 0 for row in rows)
     assert [row for row in rows if not row.holds and (TIMES or row.unit is not Unit.MILLISECONDS)] == []

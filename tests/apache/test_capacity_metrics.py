@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -21,20 +19,11 @@ from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
+from tests.free_port import free_port
 
 IDS, EACH = 6, 40
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def test_counters_of_a_real_broker_give_its_workload(
@@ -56,11 +45,11 @@ def test_counters_of_a_real_broker_give_its_workload(
         urls = [f"jmx://127.0.0.1:{port}"]
         async with connect(ClientConfig(parse_endpoints(bootstrap, "test"))) as client:
             await ensure_topic(client, "orders", partition_count=6)
-            before = await collect_counters(urls, now_ms, 60_000)
-            assert not (await run_load(client, load, now_ms=now_ms)).errors
+            before = await collect_counters(urls, system_now_ms, 60_000)
+            assert not (await run_load(client, load, now_ms=system_now_ms)).errors
             for _ in range(60):
                 # The last transactions complete after their answers.
-                after = await collect_counters(urls, now_ms, 60_000)
+                after = await collect_counters(urls, system_now_ms, 60_000)
                 if after[0].outcomes.get("WriteTxnMarkers", 0) >= IDS * EACH * 3:
                     break
         seconds = (after[0].read_at_ms - before[0].read_at_ms) / 1000

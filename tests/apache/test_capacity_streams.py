@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import yaml
@@ -12,13 +11,7 @@ from eosctl.testing import SandboxThread
 from tests.apache.test_streams import LONG_S, Counts, application, compile_word_count, write_lines
 from tests.capacity.workloads import ROOT
 from tests.commands.conftest import eosctl
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+from tests.free_port import free_port
 
 
 def jmx_options(port: int) -> list[str]:

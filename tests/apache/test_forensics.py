@@ -14,8 +14,9 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.services.callbacks import system_now_ms
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.open_transactions import leave_open, now_ms, on, record, skip_marker
+from tests.commands.open_transactions import leave_open, on, record, skip_marker
 from tests.commands.txn.test_ending import committed_count, target
 from tests.lab.scenarios.stage.zombie import run_zombie
 
@@ -75,13 +76,13 @@ def test_lag_and_pins(apache: ApacheNodes, run: str) -> None:
         found = await ensure_topic(client, topic, partition_count=1, replica_count=1)
         where = found.partitions[0].partition
         for number, (count, committed) in enumerate(((3, True), (4, False), (2, True))):
-            producer = TransactionalProducer(client, f"lag-{run}-{number}-w", now_ms=now_ms)
+            producer = TransactionalProducer(client, f"lag-{run}-{number}-w", now_ms=system_now_ms)
             await producer.init_transactions()
             await producer.send(where, [record(str(n)) for n in range(count)])
             await producer.end(committed=committed)
             await wait_until_ended(client, producer.transactional_id)
         for number, offset in enumerate((1, 9)):
-            producer = TransactionalProducer(client, f"lag-{run}-{number}-r", now_ms=now_ms)
+            producer = TransactionalProducer(client, f"lag-{run}-{number}-r", now_ms=system_now_ms)
             await producer.init_transactions()
             await producer.send_offsets(group, {where: OffsetToCommit(offset)})
             if number == 0:
@@ -109,7 +110,7 @@ def test_blame_says_the_same(apache: ApacheNodes, run: str) -> None:
         await wait_until_ended(client, f"{run}-late")
         for committed in (True, False):
             name = f"{run}-{committed}"
-            producer = TransactionalProducer(client, name, now_ms=now_ms, dialect=TV1)
+            producer = TransactionalProducer(client, name, now_ms=system_now_ms, dialect=TV1)
             await producer.init_transactions()
             found = await ensure_topic(client, topic)
             await producer.send(found.partitions[0].partition, [record("a")])

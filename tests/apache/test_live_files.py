@@ -14,8 +14,9 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
 from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.services.callbacks import system_now_ms
 from tests.commands.conftest import eosctl
-from tests.commands.open_transactions import now_ms, on, record
+from tests.commands.open_transactions import on, record
 
 pytestmark = pytest.mark.usefixtures("own_home")
 
@@ -42,7 +43,7 @@ def test_a_busy_broker_raises_no_alarm(apache: ApacheNodes) -> None:
 
     async def lane(client: Client, number: int) -> None:
         found = await ensure_topic(client, f"busy-{run}", partition_count=4)
-        producer = TransactionalProducer(client, f"busy-{run}-{number}", now_ms=now_ms, dialect=TV1)
+        producer = TransactionalProducer(client, f"busy-{run}-{number}", now_ms=system_now_ms, dialect=TV1)
         await producer.init_transactions()
         count = 0
         while not stop.is_set():

@@ -20,7 +20,8 @@ from eosctl.logs.topics.plan import scan_topics
 from eosctl.testing import SandboxThread
 from spark_log_analytics.archive import build_archive
 from tests.apache.shipped import shipped_logs
-from tests.apache.spark_daemons import SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
+from tests.apache.spark_daemons import SHORT_LIVED_JAVA, bare_python, spark_process, wait_for
+from tests.free_port import free_port
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
 from tests.logs.results import json_rows

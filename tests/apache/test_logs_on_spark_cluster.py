@@ -24,7 +24,8 @@ from spark_log_analytics.kafka_data.business_key import parse_business_key
 from spark_log_analytics.kafka_data.local import summarize_here
 from spark_log_analytics.kafka_data.plan import plan_partitions
 from tests.apache.shipped import shipped_logs
-from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
+from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, bare_python, spark_process, wait_for
+from tests.free_port import free_port
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
 from tests.logs.results import json_rows

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -20,6 +19,7 @@ from eosctl.client.transactions import TV1, TV2
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.actions import marker_scenes as scenes
 from tests.actions.marker_verdicts import end_rightly
@@ -71,11 +71,7 @@ def test_one_action_applies_and_works(
         async def play() -> None:
             config = ClientConfig(parse_endpoints(engine.bootstrap, "matrix"))
             async with connect(config) as client:
-                cluster = RehearsalCluster(config, clock_ms, None, client, random.Random(1), engine=engine)
+                cluster = RehearsalCluster(config, system_now_ms, None, client, random.Random(1), engine=engine)
                 await end_rightly(cluster, hang, change, TV2 if level == 2 else TV1)
 
         asyncio.run(play())
-
-
-def clock_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -18,8 +18,9 @@ from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import fetch_streams
-from tests.apache.test_metrics_exporter import agent, free_port, shows
+from tests.apache.test_metrics_exporter import agent, shows
 from tests.apache.test_streams import LONG_S, application, compile_word_count, write_lines
+from tests.free_port import free_port
 
 __all__ = ["agent"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
-import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable
@@ -32,6 +31,7 @@ from eosctl.monitoring.readings import read_metrics
 from eosctl.render.machine import render_yaml
 from eosctl.settings.clusters.endpoint_credentials import EndpointCredentials
 from eosctl.settings.clusters.endpoints import parse_endpoints
+from tests.free_port import free_port
 
 AGENT = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
 AGENT_SHA256 = "7d61f737fd661610ccc14aea79764faa1ea94a340cbc8f0029b3d2edea3d80c1"
@@ -63,13 +63,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def jolokia(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fetch_jar(JOLOKIA, JOLOKIA_SHA256, tmp_path_factory.mktemp("jolokia"))
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 async def one_transaction(bootstrap: str) -> None:

@@ -15,8 +15,8 @@ import pytest
 from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.node import QUICK_START
 from eosctl.lab.apache.releases import resolve_release
-from tests.apache.test_metrics_exporter import free_port
 from tests.commands.conftest import Done, eosctl
+from tests.free_port import free_port
 
 PASSWORD = 'c4nary"#@!'
 STORE_PASSWORD = "c4nary st0re"

@@ -20,9 +20,9 @@ from eosctl.lab.rehearsals.rehearse import Performance, rehearse_at
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.emulation import FULL_RELEASE
 from eosctl.runbooks.load import find_runbook
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, running
-from tests.runbooks.conftest import now_ms
 
 # What can be done to the sandbox alone: links, disks and clocks of a JVM are out of reach, its controllers are brokers.
 INSIDE = frozenset(
@@ -68,7 +68,7 @@ async def play(kafka: dict[str, ApacheNodes], name: str, scenario: RehearsalScen
         for role, nodes in kafka.items():
             config = ClientConfig(parse_endpoints(nodes.bootstrap, "test"))
             client = await stack.enter_async_context(connect(config))
-            clusters[role] = RehearsalCluster(config, now_ms, None, client, random.Random(1), engine=nodes)
+            clusters[role] = RehearsalCluster(config, system_now_ms, None, client, random.Random(1), engine=nodes)
         try:
             return await rehearse_at(RehearsalClusters(clusters), find_runbook(name).book, scenario, folder)
         finally:

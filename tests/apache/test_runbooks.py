@@ -19,11 +19,12 @@ from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.steps.registry import STEPS
 from eosctl.model.client_config import ClientConfig
 from eosctl.runbooks.load import find_runbook
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, VerificationOff, running
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.zombie import run_zombie
-from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, play, run
+from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, play, run
 from tests.runbooks.test_groups import commit, open_transaction
 
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -87,7 +88,7 @@ def test_rehearsals_end_as_expected(tmp_path: Path) -> None:
             folder = tmp_path / str(number)
             folder.mkdir()
             async with connect(config) as client:
-                cluster = RehearsalCluster(config, now_ms, None, client, random.Random(number))
+                cluster = RehearsalCluster(config, system_now_ms, None, client, random.Random(number))
                 try:
                     clusters = RehearsalClusters({HERE: cluster})
                     done = await rehearse_at(clusters, find_runbook(name).book, own_names(scenario, number), folder)

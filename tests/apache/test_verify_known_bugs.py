@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
@@ -15,12 +14,9 @@ from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.player import play_script
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.faults.order import FaultOrder
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.apache.test_scenario_files import under_own_names
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class ProxiedEngine:
@@ -31,7 +27,7 @@ class ProxiedEngine:
     def __init__(self, engine: ApacheNodes, proxy: FaultProxy) -> None:
         self.name = f"{engine.name} behind a proxy"
         self.config = ClientConfig(parse_endpoints(proxy.bootstrap, "the proxy"))
-        self.now_ms = now_ms
+        self.now_ms = system_now_ms
         self._faults = proxy.faults
 
     async def inject(self, order: FaultOrder) -> None:
@@ -58,6 +54,6 @@ def test_a_late_end_txn_harms_only_transactions_below_version_5(apache_4_3: Apac
 
 def test_the_marker_of_a_partition_without_a_leader_is_skipped(apache_cluster: ApacheNodes) -> None:
     script = under_own_names(library()["kafka-20734"])
-    verdict = asyncio.run(play_script(script, ApacheEngine(apache_cluster, now_ms)))
+    verdict = asyncio.run(play_script(script, ApacheEngine(apache_cluster, system_now_ms)))
     assert verdict.expectations
     assert [str(one) for one in verdict.expectations if not one.holds] == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
-import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -20,14 +19,11 @@ from eosctl.lab.workloads.load import Load, Profile
 from eosctl.lab.workloads.transactional import Fate
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.lab.workloads.applications import PipelinePlan, WriterPlan, run_pipeline, run_writer
 
 _names = itertools.count()
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 def play(engine: ApacheNodes, scenario: Callable[[Client, str], Awaitable[None]]) -> None:
@@ -53,7 +49,7 @@ async def load_and_count(client: Client, name: str, profile: Profile) -> None:
     load = Load(
         profile, name, 2, 3, partition_count=2, transactions_per_id=4, warm_up_ms=0, duration_ms=60_000, prefix=name
     )
-    report = await run_load(client, load, now_ms=now_ms)
+    report = await run_load(client, load, now_ms=system_now_ms)
     assert (report.errors, report.completed_count) == ({}, 2 * 3 * 4)
     for number in range(load.id_count):
         await wait_until_ended(client, f"{name}-{number}")
@@ -73,14 +69,14 @@ def test_load_of_transaction_version_2_is_committed(apache_4_3: ApacheNodes, pro
 async def copy_exactly_once(client: Client, name: str, dialect: TransactionDialect) -> None:
     inputs, outputs = await topic_of(client, f"{name}-in"), await topic_of(client, f"{name}-out")
     plan = WriterPlan(f"{name}-writer", inputs, transaction_count=15, abort_share=0.4, dialect=dialect)
-    written = await run_writer(client, plan, chance=random.Random(1), now_ms=now_ms)
+    written = await run_writer(client, plan, chance=random.Random(1), now_ms=system_now_ms)
     await wait_until_ended(client, plan.transactional_id)
     assert not written.fenced
     committed = [value for t in written.transactions if t.fate is Fate.COMMITTED for _, value in t.values]
 
     pipeline = PipelinePlan(f"{name}-copy", f"{name}-group", inputs, outputs, batch_size=4, dialect=dialect)
-    assert await run_pipeline(client, pipeline, now_ms=now_ms) == len(committed)
-    assert await run_pipeline(client, pipeline, now_ms=now_ms) == 0
+    assert await run_pipeline(client, pipeline, now_ms=system_now_ms) == len(committed)
+    assert await run_pipeline(client, pipeline, now_ms=system_now_ms) == 0
     await wait_until_ended(client, pipeline.transactional_id)
     assert sorted(value or b"" for value in await committed_values(client, outputs)) == sorted(committed)
 

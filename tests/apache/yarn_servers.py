@@ -9,7 +9,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from tests.apache.hadoop_servers import HADOOP, JARS, copy_jars, running, wait_until
-from tests.apache.spark_daemons import SHORT_LIVED_JAVA, free_port
+from tests.apache.spark_daemons import SHORT_LIVED_JAVA
+from tests.free_port import free_port
 
 QUEUE = "logs"
 """A queue next to the default one, so that a test sees whether a job's own choice arrives."""

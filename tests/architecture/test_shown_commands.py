@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import uuid
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.free_port import free_port
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
@@ -87,13 +88,6 @@ def run_page(commands: list[Shown], folder: Path) -> None:
         for pid in left:
             os.kill(pid, signal.SIGKILL)
     assert left == [], "the page leaves processes running"
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def processes_with(marker: str) -> list[int]:

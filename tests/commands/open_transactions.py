@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
@@ -15,12 +14,9 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TransactionDialect, wait_until_ended
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def on(bootstrap: str | ClientConfig, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -62,7 +58,7 @@ async def leave_open(
     found = await ensure_topic(client, topic, partition_count=1, replica_count=1)
     partition = found.partitions[0].partition
     producer = TransactionalProducer(
-        client, transactional_id, now_ms=now_ms, transaction_timeout_ms=timeout_ms, dialect=dialect
+        client, transactional_id, now_ms=system_now_ms, transaction_timeout_ms=timeout_ms, dialect=dialect
     )
     identity = await producer.init_transactions()
     first = await producer.send(partition, [record("a"), record("b")])
@@ -83,7 +79,7 @@ def skip_marker(
 
     async def write(client: Client) -> tuple[Opened, int]:
         found = await ensure_topic(client, topic, partition_count=6, replica_count=1)
-        producer = TransactionalProducer(client, transactional_id, now_ms=now_ms, dialect=dialect)
+        producer = TransactionalProducer(client, transactional_id, now_ms=system_now_ms, dialect=dialect)
         identity = await producer.init_transactions()
         coordinator = await client.node_id(transaction_coordinator(transactional_id))
         leader, partition = next(

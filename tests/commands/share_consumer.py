@@ -11,11 +11,12 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import wait_until_ended
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import incremental_alter_configs as configs
 from eosctl.wire.messages import share_acknowledge, share_fetch
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from tests.commands.open_transactions import now_ms, record
+from tests.commands.open_transactions import record
 
 GROUP = "workers"
 GROUP_RESOURCE = 32
@@ -35,7 +36,7 @@ async def alter_group(client: Client, settings: Mapping[str, str]) -> None:
 async def commit_records(client: Client, count: int) -> None:
     """Write records in a transaction of their own."""
     await ensure_topic(client, TOPIC, partition_count=1)
-    producer = TransactionalProducer(client, "shop", now_ms=now_ms)
+    producer = TransactionalProducer(client, "shop", now_ms=system_now_ms)
     await producer.init_transactions()
     await producer.send(TopicPartition(TOPIC, 0), [record(f"order-{index}") for index in range(count)])
     await producer.commit()

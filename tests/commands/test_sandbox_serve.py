@@ -20,6 +20,7 @@ from eosctl.errors import UsageError
 from eosctl.sandbox.process.image_variables import ImagePlan, plan_image, setting_name
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.services.serve_image import MountedConfig, read_mounted
+from tests.free_port import free_port
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
@@ -40,12 +41,6 @@ TESTCONTAINERS = {
     "KAFKA_LOG_FLUSH_INTERVAL_MESSAGES": "9223372036854775807",
     "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
 }
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -14,8 +14,9 @@ from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.callbacks import system_now_ms
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.open_transactions import leave_open, now_ms, on, unhurried
+from tests.commands.open_transactions import leave_open, on, unhurried
 from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.zombie import run_zombie
 
@@ -26,7 +27,7 @@ def cluster() -> Any:
         zombie = run_scenario(running.bootstrap, lambda stage: run_zombie(stage, transactional_id="shop"))
 
         async def commit(client: Client) -> None:
-            producer = TransactionalProducer(client, "reader", now_ms=now_ms)
+            producer = TransactionalProducer(client, "reader", now_ms=system_now_ms)
             await producer.init_transactions()
             await producer.send_offsets(GroupIdentity("billing"), {zombie.partition: OffsetToCommit(4)})
             await producer.commit()

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -19,6 +18,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.free_port import free_port
+
 requires_prometheus = pytest.mark.skipif(
     shutil.which("prometheus") is None, reason="prometheus is missing (Debian: prometheus)"
 )
@@ -27,13 +28,6 @@ DEADLINE_S = 120
 #: divided (``make prove alerts``).
 HEALTHY_S = float(os.environ.get("EOSCTL_ALERTS_HEALTHY_S", "3"))
 FASTER = 1 if HEALTHY_S >= 600 else 30
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def serving_port(lines: Iterable[str]) -> int:

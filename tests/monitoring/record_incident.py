@@ -34,6 +34,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.monitoring.cluster_gauges import measure_cluster
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
+from eosctl.services.callbacks import system_now_ms
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
@@ -56,17 +57,13 @@ SETTINGS = {
 }
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def records(count: int = 10) -> list[OutgoingRecord]:
     return [OutgoingRecord(b"k", b"v" * 100)] * count
 
 
 async def healthy_load(client: Client, place: TopicPartition) -> None:
     """Commit a transaction every half second, abort each twentieth."""
-    producer = TransactionalProducer(client, "orders-app", now_ms=now_ms)
+    producer = TransactionalProducer(client, "orders-app", now_ms=system_now_ms)
     await producer.init_transactions()
     for number in range(1_000_000):
         await producer.send(place, records())
@@ -77,9 +74,9 @@ async def healthy_load(client: Client, place: TopicPartition) -> None:
 async def fence_again_and_again(client: Client, place: TopicPartition) -> None:
     """Let two instances share a transactional id."""
     while True:
-        first = TransactionalProducer(client, "shared-id", now_ms=now_ms)
+        first = TransactionalProducer(client, "shared-id", now_ms=system_now_ms)
         await first.init_transactions()
-        await TransactionalProducer(client, "shared-id", now_ms=now_ms).init_transactions()
+        await TransactionalProducer(client, "shared-id", now_ms=system_now_ms).init_transactions()
         with contextlib.suppress(EosctlError):
             await first.send(place, records(1))
         await asyncio.sleep(1)
@@ -87,7 +84,7 @@ async def fence_again_and_again(client: Client, place: TopicPartition) -> None:
 
 async def begin_too_early(client: Client, place: TopicPartition) -> None:
     """Begin each transaction right behind the last one's EndTxn, before its markers are written."""
-    producer = TransactionalProducer(client, "back-to-back", now_ms=now_ms, dialect=TV1)
+    producer = TransactionalProducer(client, "back-to-back", now_ms=system_now_ms, dialect=TV1)
     await producer.init_transactions()
     while True:
         for _ in range(20):
@@ -98,7 +95,7 @@ async def begin_too_early(client: Client, place: TopicPartition) -> None:
 
 async def write_late(client: Client, place: TopicPartition) -> None:
     """Write batches of transactions that have ended; the leader asks the coordinator and refuses them."""
-    producer = TransactionalProducer(client, "late-app", now_ms=now_ms, dialect=TV1)
+    producer = TransactionalProducer(client, "late-app", now_ms=system_now_ms, dialect=TV1)
     await producer.init_transactions()
     while True:
         await producer.send(place, records(1))
@@ -124,7 +121,7 @@ def scrape(port: int) -> list[MetricSample]:
 
 
 async def look(client: Client) -> list[MetricSample]:
-    snapshot = await collect_snapshot(client, Observer(now_ms, second_look_after_ms=500), READ_FROM_CLUSTER)
+    snapshot = await collect_snapshot(client, Observer(system_now_ms, second_look_after_ms=500), READ_FROM_CLUSTER)
     gauges = measure_cluster(snapshot)
     return [MetricSample(one.name, dict(each.labels), each.value) for one in gauges for each in one.samples]
 
@@ -144,7 +141,7 @@ async def record(bootstrap: str, port: int, kind: str, minutes: float) -> Series
         await asyncio.sleep(30)
         if kind == "incident":
             await set_verification(clients[1], False)
-            await run_hanging(Stage(config, now_ms, random.Random(7)), patience_ms=10_000)
+            await run_hanging(Stage(config, system_now_ms, random.Random(7)), patience_ms=10_000)
             await set_verification(clients[1], True)
             working += [
                 asyncio.create_task(fence_again_and_again(clients[2], other)),

@@ -22,6 +22,7 @@ from eosctl.monitoring.exporter import Exporter
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.services.callbacks import system_now_ms
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.lab.scenarios.stage.hanging import run_hanging
@@ -41,13 +42,9 @@ EVERY_MS = 15_000 if FASTER == 1 else 500
 LONGEST_HOLD_S = 300 / FASTER
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 async def load(client: Client) -> None:
     place = (await ensure_topic(client, "others")).partitions[0].partition
-    producer = TransactionalProducer(client, "others-app", now_ms=now_ms)
+    producer = TransactionalProducer(client, "others-app", now_ms=system_now_ms)
     await producer.init_transactions()
     for number in range(1_000_000):
         await producer.send(place, [OutgoingRecord(b"k", b"v")] * 10)
@@ -74,7 +71,9 @@ async def play(folder: Path) -> None:
 
             async def look() -> ClusterSnapshot:
                 async with connect(config, allowed_apis=READ_ONLY_APIS) as reader:
-                    return await collect_snapshot(reader, Observer(now_ms, second_look_after_ms=200), READ_FROM_CLUSTER)
+                    return await collect_snapshot(
+                        reader, Observer(system_now_ms, second_look_after_ms=200), READ_FROM_CLUSTER
+                    )
 
             exporter, port = Exporter(look, print), free_port()
             jobs = {"kafka": [f"127.0.0.1:{node_port}"], "eosctl": [f"127.0.0.1:{port}"]}
@@ -85,7 +84,7 @@ async def play(folder: Path) -> None:
                     try:
                         await wait_for_targets(url, 2)
                         await watch_health(url, tasks)
-                        await run_hanging(Stage(config, now_ms, random.Random(7)))
+                        await run_hanging(Stage(config, system_now_ms, random.Random(7)))
                         await wait_for_alarm(url)
                     finally:
                         for task in tasks:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 
 from eosctl.client import Client, connect
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from tests.commands.conftest import Done, eosctl
 from tests.lab.scenarios.stage.stage import Stage
@@ -30,13 +30,9 @@ def own_home(own_home: Path) -> Path:
     return own_home
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def play(bootstrap: str, scenario: Callable[..., Awaitable[Any]], **options: Any) -> Any:
     """Play a scenario with its options and return its report."""
-    stage = Stage(ClientConfig(parse_endpoints(bootstrap, "test")), now_ms, random.Random(7))
+    stage = Stage(ClientConfig(parse_endpoints(bootstrap, "test")), system_now_ms, random.Random(7))
 
     async def run() -> Any:
         return await scenario(stage, **options)

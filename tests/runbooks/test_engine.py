@@ -30,9 +30,8 @@ from eosctl.runbooks.engine import Ending, Run
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
 from eosctl.runbooks.load import find_runbook, parse_runbook
 from eosctl.runbooks.position import INPUTS, Position, position_of
-from eosctl.services.callbacks import SILENT
+from eosctl.services.callbacks import SILENT, system_now_ms
 from eosctl.services.run_runbook import LiveScene, RunbookDialog, RunbookRequest
-from tests.runbooks.conftest import now_ms
 
 BOOK = find_runbook("hanging-transaction")
 GIVEN: dict[str, Value] = {"topic": "", "partition": -1}
@@ -92,7 +91,7 @@ async def walk(
         scene.silent = text == SLOW
         path = journal_path(run_id)
         entries = read_journal(path) if path.exists() else ()
-        journal = MortalJournal(path, now_ms, entries)
+        journal = MortalJournal(path, system_now_ms, entries)
         journal.writes_left = writes or journal.writes_left
         if entries:
             position = position_of(book, entries)

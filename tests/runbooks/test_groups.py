@@ -14,12 +14,13 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit
 from tests.commands.conftest import Done
-from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, run
+from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, run
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -41,7 +42,7 @@ async def open_transaction(bootstrap: str) -> AsyncIterator[TransactionalProduce
     async with connect(ClientConfig(parse_endpoints(bootstrap, "test"))) as client:
         await ensure_topic(client, ORDERS.topic)
         # On a busy machine its coordinator would otherwise end it before the runbook does.
-        producer = TransactionalProducer(client, "mover", now_ms=now_ms, transaction_timeout_ms=900_000)
+        producer = TransactionalProducer(client, "mover", now_ms=system_now_ms, transaction_timeout_ms=900_000)
         await producer.init_transactions()
         await producer.send(ORDERS, [OutgoingRecord(None, b"done")])
         await producer.commit()

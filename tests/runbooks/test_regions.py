@@ -11,9 +11,10 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
-from tests.runbooks.conftest import MANUAL, VERIFIED, item_of, now_ms, run
+from tests.runbooks.conftest import MANUAL, VERIFIED, item_of, run
 from tests.runbooks.test_groups import ORDERS, commit, open_transaction
 
 
@@ -24,7 +25,7 @@ async def mirror(source: str, target: str) -> int:
         found = (await reader.drain(10_000)).get(ORDERS, [])
     async with connect(ClientConfig(parse_endpoints(target, "test"))) as there:
         await ensure_topic(there, ORDERS.topic)
-        producer = TransactionalProducer(there, "mirror", now_ms=now_ms)
+        producer = TransactionalProducer(there, "mirror", now_ms=system_now_ms)
         await producer.init_transactions()
         await producer.send(ORDERS, [OutgoingRecord(record.key, record.value) for record in found])
         await producer.commit()

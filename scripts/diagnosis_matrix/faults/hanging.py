@@ -16,9 +16,10 @@ from eosctl.client.transactions import (
     produce,
     wait_until_ended,
 )
+from eosctl.services.callbacks import system_now_ms
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
-from scripts.diagnosis_matrix.site import Planted, Site, Verdict, now_ms, partition_of, producer_of, says
+from scripts.diagnosis_matrix.site import Planted, Site, Verdict, partition_of, producer_of, says
 from tests.lab.scenarios.stage.hanging import run_hanging
 
 #: A producer id that no coordinator has assigned.
@@ -48,7 +49,7 @@ def stranger(site: Site) -> Planted:
         await other.init_transactions()
         partition = await partition_of(client, site)
         batch = encode_batch(
-            [Record(0, now_ms(), None, b"{}")],
+            [Record(0, system_now_ms(), None, b"{}")],
             producer_id=_STRANGER + site.chance.randrange(1_000_000),
             producer_epoch=0,
             base_sequence=0,

@@ -13,11 +13,12 @@ from eosctl.client.transactions import (
     produce,
     wait_until_ended,
 )
+from eosctl.services.callbacks import system_now_ms
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
-from scripts.diagnosis_matrix.site import Planted, Site, now_ms, partition_of, producer_of, says
+from scripts.diagnosis_matrix.site import Planted, Site, partition_of, producer_of, says
 
 _MINUTE_MS = 60_000
 
@@ -47,7 +48,7 @@ def _open(site: Site, cause: str, *, timeout_ms: int = 10 * _MINUTE_MS, behind_m
 
     async def begin(client: Client) -> str:
         partition = await partition_of(client, site)
-        producer = producer_of(client, name, timeout_ms=timeout_ms, clock_ms=lambda: now_ms() - behind_ms)
+        producer = producer_of(client, name, timeout_ms=timeout_ms, clock_ms=lambda: system_now_ms() - behind_ms)
         await producer.init_transactions()
         await producer.send(partition, [site.record()])
         return str(partition)
@@ -72,7 +73,7 @@ def two_phase(site: Site) -> Planted:
         identity = ProducerIdentity(name, answer.producer_id, answer.producer_epoch)
         await add_partitions_to_txn(client, identity, [partition])
         batch = encode_batch(
-            [Record(0, now_ms(), None, b"{}")],
+            [Record(0, system_now_ms(), None, b"{}")],
             producer_id=identity.producer_id,
             producer_epoch=identity.producer_epoch,
             base_sequence=0,

@@ -13,13 +13,14 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import streams_group_heartbeat as streams
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.commands import share_consumer as share
 from tests.commands.conftest import eosctl
-from tests.commands.open_transactions import leave_open, now_ms, on, record
+from tests.commands.open_transactions import leave_open, on, record
 from tests.commands.txn.test_txn import check_schema
 
 ORDERS = TopicPartition("orders", 0)
@@ -28,7 +29,7 @@ GROUP = GroupIdentity("billing")
 
 async def committed(client: Client, transactional_id: str, count: int, *, outcome: bool = True) -> None:
     await ensure_topic(client, "orders", partition_count=1)
-    producer = TransactionalProducer(client, transactional_id, now_ms=now_ms)
+    producer = TransactionalProducer(client, transactional_id, now_ms=system_now_ms)
     await producer.init_transactions()
     await producer.send(ORDERS, [record(str(n)) for n in range(count)])
     await producer.end(committed=outcome)
@@ -36,7 +37,7 @@ async def committed(client: Client, transactional_id: str, count: int, *, outcom
 
 
 async def commit_offset(client: Client, transactional_id: str, offset: int, *, end: bool = True) -> None:
-    producer = TransactionalProducer(client, transactional_id, now_ms=now_ms)
+    producer = TransactionalProducer(client, transactional_id, now_ms=system_now_ms)
     await producer.init_transactions()
     await producer.send_offsets(GROUP, {ORDERS: OffsetToCommit(offset)})
     if end:

@@ -14,9 +14,10 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, init_producer_id, wait_until_ended
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.open_transactions import leave_open, now_ms, on, record, unhurried
+from tests.commands.open_transactions import leave_open, on, record, unhurried
 from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.zombie import run_zombie
 
@@ -42,7 +43,7 @@ def causes(cluster: SandboxThread, name: str) -> list[tuple[str, str]]:
 
 
 def producer(client: Client, transactional_id: str, **options: Any) -> TransactionalProducer:
-    return TransactionalProducer(client, transactional_id, now_ms=now_ms, dialect=TV1, **options)
+    return TransactionalProducer(client, transactional_id, now_ms=system_now_ms, dialect=TV1, **options)
 
 
 async def commit_on(client: Client, topic: str, owner: TransactionalProducer) -> None:

@@ -15,10 +15,11 @@ from eosctl.client.transactions import TV1, TV2, wait_until_ended
 from eosctl.errors import ClusterUnreachable
 from eosctl.model.transaction import TopicPartition
 from eosctl.services import change_transaction
+from eosctl.services.callbacks import system_now_ms
 from eosctl.testing import SandboxThread
 from tests.command_line.terminal import ask_and_type
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.open_transactions import Opened, leave_open, now_ms, on, record, skip_marker, unhurried
+from tests.commands.open_transactions import Opened, leave_open, on, record, skip_marker, unhurried
 from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.hanging import run_hanging
 
@@ -204,7 +205,7 @@ def test_a_fence_with_nothing_open_is_explained_too(one_broker: SandboxThread) -
 
     async def commit(client: Any) -> None:
         await ensure_topic(client, "orders", partition_count=1)
-        owner = TransactionalProducer(client, "shop-0", now_ms=now_ms, dialect=TV1)
+        owner = TransactionalProducer(client, "shop-0", now_ms=system_now_ms, dialect=TV1)
         await owner.init_transactions()
         await owner.send(TopicPartition("orders", 0), [record("a")])
         await owner.commit()

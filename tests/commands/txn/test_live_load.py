@@ -28,10 +28,10 @@ from eosctl.client.topics import ensure_topic
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.open_transactions import now_ms
 from tests.lab.scenarios.stage.hanging import run_hanging
 
 SECONDS = float(os.environ.get("EOSCTL_LIVE_LOAD_S", "2"))
@@ -50,7 +50,7 @@ async def slow_transactions(client: Client, number: int, enough: Event) -> int:
     """Keep one transaction after the other open for a while; commit some, abort some."""
     chance = random.Random(number)
     topic = await ensure_topic(client, "slow", partition_count=6, replica_count=1)
-    producer = TransactionalProducer(client, f"slow-{number}", now_ms=now_ms)
+    producer = TransactionalProducer(client, f"slow-{number}", now_ms=system_now_ms)
     await producer.init_transactions()
     made = 0
     while not enough.is_set():
@@ -70,7 +70,7 @@ async def put_load(bootstrap: str, enough: Event) -> dict[str, int]:
         slow = [asyncio.create_task(slow_transactions(client, number, enough)) for number in range(SLOW_PRODUCERS)]
         fast = 0
         while not enough.is_set():
-            fast += (await run_load(client, load, now_ms=now_ms)).completed_count
+            fast += (await run_load(client, load, now_ms=system_now_ms)).completed_count
             print("under load", flush=True)
         return {"fast": fast, "slow": sum(await asyncio.gather(*slow))}
 

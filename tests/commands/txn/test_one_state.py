@@ -13,9 +13,10 @@ from eosctl.client.destinations import transaction_coordinator
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.command_line import invocation
+from eosctl.services.callbacks import system_now_ms
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
-from tests.commands.open_transactions import leave_open, now_ms, on, record
+from tests.commands.open_transactions import leave_open, on, record
 
 
 def decide(cluster: SandboxThread, *, lose_leader: bool) -> None:
@@ -23,7 +24,7 @@ def decide(cluster: SandboxThread, *, lose_leader: bool) -> None:
 
     async def commit(client: Client) -> None:
         found = await ensure_topic(client, "orders", partition_count=6, replica_count=1)
-        producer = TransactionalProducer(client, "shop-0", now_ms=now_ms)
+        producer = TransactionalProducer(client, "shop-0", now_ms=system_now_ms)
         await producer.init_transactions()
         coordinator = await client.node_id(transaction_coordinator("shop-0"))
         info = next(p for p in found.partitions if p.leader_id not in (None, coordinator))

@@ -11,7 +11,7 @@ from eosctl.analysis.watching import observe
 from eosctl.errors import EosctlError
 from eosctl.model.transaction_life import Moment
 from eosctl.render.transactions.watch import render_frame, sparkline
-from eosctl.services.callbacks import Callbacks
+from eosctl.services.callbacks import Callbacks, system_now_ms
 from eosctl.services.connection import Connection
 from eosctl.services.watch_transactions import (
     Pace,
@@ -24,7 +24,7 @@ from eosctl.testing import SandboxThread
 from tests.analysis.scenes import producer, transaction, two_reads
 from tests.commands.conftest import eosctl
 from tests.commands.group.test_groups import commit_offset
-from tests.commands.open_transactions import leave_open, now_ms, on
+from tests.commands.open_transactions import leave_open, on
 
 
 def test_what_is_open_is_counted_with_what_it_hides(one_broker: SandboxThread) -> None:
@@ -87,7 +87,7 @@ def test_top_prints_readings_without_a_terminal(one_broker: SandboxThread) -> No
 def test_a_group_with_pending_offsets_only_is_named(one_broker: SandboxThread) -> None:
     on(one_broker.bootstrap, lambda client: leave_open(client, "shop-records"))
     on(one_broker.bootstrap, lambda client: commit_offset(client, "shop-offsets", 1, end=False))
-    ahead = Callbacks(lambda: now_ms() + 1_800_000)
+    ahead = Callbacks(lambda: system_now_ms() + 1_800_000)
     request = TransactionWatchRequest(Connection(one_broker.bootstrap), count=1, second_look_after_ms=0)
     moments: list[Moment] = []
     watch_transactions(request, lambda seen: moments.extend(seen), ahead)

@@ -30,11 +30,12 @@ from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, unreachable
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
+from eosctl.services.callbacks import system_now_ms
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from eosctl.settings.clusters.endpoints import parse_endpoints
-from tests.monitoring.prometheus import free_port
+from tests.free_port import free_port
 from tests.monitoring.promtool import ASKED
-from tests.monitoring.recording.broker_faults import BROKER_FAULTS, BrokerFault, Stand, now_ms
+from tests.monitoring.recording.broker_faults import BROKER_FAULTS, BrokerFault, Stand
 from tests.monitoring.recording.separate import SeparateNodes
 from tests.monitoring.series import SCRAPE_S, Series, series_name, value_text
 
@@ -61,7 +62,9 @@ async def look(bootstrap: str, earlier: list[TransactionLook]) -> dict[str, str]
     config = ClientConfig(parse_endpoints(bootstrap, "the recording"))
     try:
         async with connect(config, allowed_apis=READ_ONLY_APIS) as client:
-            snapshot = await collect_snapshot(client, Observer(now_ms, second_look_after_ms=500), READ_FROM_CLUSTER)
+            snapshot = await collect_snapshot(
+                client, Observer(system_now_ms, second_look_after_ms=500), READ_FROM_CLUSTER
+            )
         gauges = measure_cluster(snapshot, *earlier)
         earlier[:] = snapshot.looks[-1:]
     except EosctlError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
+from eosctl.services.callbacks import system_now_ms
 from eosctl.settings.clusters.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -26,10 +26,6 @@ from tests.monitoring.recording.separate import SeparateNodes
 
 RECORDS = [OutgoingRecord(b"k", b"v" * 100)] * 10
 LONG_MS = 10 * 60_000
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class Stand(NamedTuple):
@@ -52,7 +48,7 @@ class Stand(NamedTuple):
 
 async def commit_again_and_again(client: Client, name: str) -> None:
     place = (await ensure_topic(client, f"{name}-topic", partition_count=1)).partitions[0].partition
-    producer = TransactionalProducer(client, name, now_ms=now_ms)
+    producer = TransactionalProducer(client, name, now_ms=system_now_ms)
     await producer.init_transactions()
     while True:
         await producer.send(place, RECORDS)
@@ -71,7 +67,7 @@ async def slow_syncs(stand: Stand, app_count: int) -> None:
 
 async def load_slowly(stand: Stand, read_ms: int) -> None:
     """Restart the broker, whose disk has become slow: it loads its transactions one read after the other."""
-    producer = TransactionalProducer(await stand.client(), "app", now_ms=now_ms)
+    producer = TransactionalProducer(await stand.client(), "app", now_ms=system_now_ms)
     place = (await ensure_topic(await stand.client(), "orders")).partitions[0].partition
     await producer.init_transactions()
     for _ in range(100):
@@ -94,7 +90,7 @@ async def damage_a_compacted_log(stand: Stand) -> None:
     client = await stand.client()
     settings = {"cleanup.policy": "compact", "segment.ms": "1000", "min.cleanable.dirty.ratio": "0.01"}
     place = (await ensure_topic(client, "state", partition_count=1, settings=settings)).partitions[0].partition
-    producer = TransactionalProducer(client, "state-app", now_ms=now_ms)
+    producer = TransactionalProducer(client, "state-app", now_ms=system_now_ms)
     await producer.init_transactions()
     await producer.send(place, RECORDS)
     await producer.commit()
@@ -122,7 +118,7 @@ async def more_and_more_producers(stand: Stand) -> None:
     places = (await ensure_topic(client, "ids", partition_count=count)).partitions
 
     async def write(first_id: int) -> None:
-        record = [Record(0, now_ms(), b"k", b"v")]
+        record = [Record(0, system_now_ms(), b"k", b"v")]
         data = [
             PartitionProduceData(
                 info.partition.partition,
@@ -160,7 +156,7 @@ async def open_many_transactions(stand: Stand) -> None:
     async def begin() -> None:
         for number in numbers:
             producer = TransactionalProducer(
-                client, f"task-{number}", now_ms=now_ms, transaction_timeout_ms=14 * 60_000, dialect=TV1
+                client, f"task-{number}", now_ms=system_now_ms, transaction_timeout_ms=14 * 60_000, dialect=TV1
             )
             await producer.init_transactions()
             await producer.declare(place)

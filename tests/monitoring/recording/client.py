@@ -23,7 +23,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
 from eosctl.testing import SandboxThread
-from tests.monitoring.prometheus import free_port
+from tests.free_port import free_port
 from tests.monitoring.recording.broker import scrape
 from tests.monitoring.series import SCRAPE_S, Series
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -16,16 +15,13 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import system_now_ms
 
 INPUTS: Final = "inputs"
 OUTPUTS: Final = "outputs"
 DEAD: Final = "dead"
 GROUP: Final = "answering"
 _JOIN_S: Final = 60.0
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @contextmanager
@@ -63,7 +59,7 @@ async def _answer(client: Client, ready: threading.Event, stop: threading.Event)
         found = await ensure_topic(client, topic, partition_count=1, replica_count=1)
         places[topic] = found.partitions[0].partition
     reader = await Reader.open(client, [places[INPUTS]])
-    producer = TransactionalProducer(client, GROUP, now_ms=now_ms)
+    producer = TransactionalProducer(client, GROUP, now_ms=system_now_ms)
     await producer.init_transactions()
     while not stop.is_set():
         records = (await reader.poll(max_wait_ms=50)).get(places[INPUTS], ())

@@ -23,6 +23,7 @@ from eosctl.runbooks.changes import CHANGES
 from eosctl.runbooks.probe_kind import ProbeKind
 from eosctl.runbooks.probes import PROBES
 from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
+from eosctl.services.callbacks import system_now_ms
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
@@ -35,7 +36,7 @@ from eosctl.wire.messages.offset_commit import (
 )
 from tests.commands.conftest import Done, eosctl
 from tests.commands.every_command import leaves
-from tests.commands.open_transactions import now_ms, on, record, skip_marker
+from tests.commands.open_transactions import on, record, skip_marker
 from tests.runbooks.conftest import FAILED, NO_ACTION, VERIFIED
 from tests.sandbox.security.conftest import USERS, config_of, password_of
 from tests.sandbox.security.own_rights import NAMED, SETTINGS, Rule, grant, use_everything
@@ -98,7 +99,7 @@ def guarded() -> Iterator[SandboxThread]:
 async def decide(client: Client, cluster: SandboxThread) -> None:
     """Commit a transaction whose marker is lost on its way."""
     found = await ensure_topic(client, "stalled", partition_count=1, replica_count=1)
-    producer = TransactionalProducer(client, "stalled", now_ms=now_ms)
+    producer = TransactionalProducer(client, "stalled", now_ms=system_now_ms)
     await producer.init_transactions()
     await producer.send(found.partitions[0].partition, [record("a")])
     cluster.fault("drop api=WRITE_TXN_MARKERS")

@@ -191,8 +191,7 @@ def _lasted(abort: _Abort) -> str:
 
 def _event(abort: _Abort, cause: FencingCause, confidence: Confidence, explanation: str) -> FencingEvent:
     records = [record for record in abort if record is not None]
-    successor = abort.successor
-    handed_on = successor is not None and successor.state == TransactionState.EMPTY
+    successor = abort.successor if abort.successor and abort.successor.state == TransactionState.EMPTY else None
     return FencingEvent(
         transactional_id=abort.ongoing.transactional_id,
         cause=cause,
@@ -200,12 +199,11 @@ def _event(abort: _Abort, cause: FencingCause, confidence: Confidence, explanati
         producer_id=abort.ongoing.producer_id,
         fenced_epoch=abort.ongoing.producer_epoch,
         abort_epoch=abort.prepare.producer_epoch,
-        successor_epoch=successor.producer_epoch if successor is not None and handed_on else None,
+        successor_epoch=None if successor is None else successor.producer_epoch,
         partitions=abort.prepare.partitions,
         explanation=explanation,
         started_at_ms=abort.ongoing.start_time_ms,
         aborted_at_ms=abort.prepare.written_at_ms,
-        succeeded_at_ms=successor.written_at_ms if successor is not None and handed_on else None,
         log_partition=abort.prepare.log_partition,
         log_offsets=tuple(record.offset for record in records),
         evidence=tuple(_evidence(record) for record in records),

@@ -54,7 +54,6 @@ class FencingEvent(msgspec.Struct, frozen=True):
     coordinator_id: int | None = None
     started_at_ms: int | None = None
     aborted_at_ms: int | None = None
-    succeeded_at_ms: int | None = None
     log_partition: int | None = None
     log_offsets: tuple[int, ...] = ()
     aborted_ranges: tuple[AbortedRange, ...] = ()

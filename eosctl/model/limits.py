@@ -27,7 +27,6 @@ class Limits(msgspec.Struct, frozen=True):
         producer_id_count: Maximum producer ids per partition; expiring more takes long under the log's lock
             (KAFKA-16229).
         transactional_id_count: Maximum transactional ids of a cluster before they are reported.
-        coordinator_offset_count: Maximum offsets of an internal partition; loading them takes about ten seconds.
         rebalance_ms: Time in which a rebalance is normal; members join with the first poll after a heartbeat (3 s).
         coordinator_skew_percent: Maximum excess of a broker's share of coordinators.
         partition_count: Maximum replicas of a broker.
@@ -51,7 +50,6 @@ class Limits(msgspec.Struct, frozen=True):
     transaction_log_min_isr: int = 2
     producer_id_count: int = 5_000
     transactional_id_count: int = 10_000
-    coordinator_offset_count: int = 2_000_000
     rebalance_ms: int = 5_000
     coordinator_skew_percent: int = 50
     partition_count: int = 4_000

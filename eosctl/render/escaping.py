@@ -91,11 +91,11 @@ def markdown_text(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", visible(text.replace("\n", " ")))
 
 
-def markdown_code(text: str, *, in_table: bool = False) -> str:
-    """Write a name as a code span that no backtick in it ends; in a table the cell does not end at a bar either.
+def markdown_code(text: str) -> str:
+    """Write a name as a code span that no backtick in it ends.
 
-    >>> markdown_code("a.log:7"), markdown_code("a`b"), markdown_code("a|b", in_table=True)
-    ('`a.log:7`', '``a`b``', '`a\\\\|b`')
+    >>> markdown_code("a.log:7"), markdown_code("a`b")
+    ('`a.log:7`', '``a`b``')
     """
     shown = visible(text.replace("\n", " "))
     if not shown.strip():
@@ -104,8 +104,7 @@ def markdown_code(text: str, *, in_table: bool = False) -> str:
     while fence in _BACKTICKS.findall(shown):
         fence += "`"
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    span = f"{fence}{pad}{shown}{pad}{fence}"
-    return span.replace("|", "\\|") if in_table else span
+    return f"{fence}{pad}{shown}{pad}{fence}"
 
 
 def lines_text(text: str) -> str:

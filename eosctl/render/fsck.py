@@ -15,7 +15,7 @@ from eosctl.render.envelope import Listing, envelope, listing
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
 from eosctl.render.formats import OutputFormat
-from eosctl.render.listing import Column, render_listing
+from eosctl.render.listing import Column, number_cell, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import count_text
 
@@ -124,18 +124,14 @@ def render_fsck(checked: Checked, *, wide: bool, style: Style = PLAIN) -> str:
     return text + (render_page(blocks, style) if blocks else "")
 
 
-def _number(number: int | None) -> str:
-    return "-" if number is None else str(number)
-
-
 FSCK_COLUMNS: Final[tuple[Column[FsckItem], ...]] = (
     Column("SEVERITY", lambda item: item.severity),
     Column("KIND", lambda item: item.kind),
     Column("FILE", lambda item: item.file or "-"),
-    Column("POSITION", lambda item: _number(item.position)),
-    Column("OFFSET", lambda item: _number(item.offset)),
+    Column("POSITION", lambda item: number_cell(item.position)),
+    Column("OFFSET", lambda item: number_cell(item.offset)),
     Column("MESSAGE", lambda item: item.message),
-    Column("PRODUCER-ID", lambda item: _number(item.producer_id), wide=True),
+    Column("PRODUCER-ID", lambda item: number_cell(item.producer_id), wide=True),
     Column("TRANSACTIONAL-ID", lambda item: item.transactional_id or "-", wide=True),
     Column("DIRECTORY", lambda item: item.directory, wide=True),
 )

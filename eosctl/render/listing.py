@@ -25,6 +25,11 @@ class Column(NamedTuple, Generic[T]):
     wide: bool = False
 
 
+def number_cell(number: int | None) -> str:
+    """Return the cell of a number that may be unknown."""
+    return "-" if number is None else str(number)
+
+
 def render_listing(
     listing: Listing[T],
     columns: Sequence[Column[T]],

@@ -13,7 +13,7 @@ from eosctl.model.setting import Setting
 from eosctl.model.snapshot import ClusterSnapshot, Group, GroupMember
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
-from eosctl.render.listing import Column, render_listing
+from eosctl.render.listing import Column, number_cell, render_listing
 from eosctl.render.page import Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.lag import LagItem, lag_item
 from eosctl.text import count_text, time_text
@@ -196,7 +196,7 @@ def _blocks(item: DescribedItem) -> Iterator[Block]:
         rows = tuple(map(_member_row, item.members))
         if item.topology is not None:
             header = (*header, "TOPOLOGY")
-            rows = tuple((*_member_row(one), _number(one.topology_epoch)) for one in item.members)
+            rows = tuple((*_member_row(one), number_cell(one.topology_epoch)) for one in item.members)
         yield Grid(rows, header, indent=2)
     else:
         yield Field("members", "none")
@@ -227,10 +227,6 @@ def _parts(topology: StreamsTopology) -> str:
 
 def _member_row(member: MemberItem) -> tuple[str, ...]:
     return member.member_id, member.client_id, member.host, ", ".join(member.partitions) or "-"
-
-
-def _number(number: int | None) -> str:
-    return "-" if number is None else str(number)
 
 
 def _delivered_row(one: DeliveredItem) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from eosctl.model.lag import PartitionLag, Pin
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.envelope import Listing, listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
-from eosctl.render.listing import Column, render_listing
+from eosctl.render.listing import Column, number_cell, render_listing
 from eosctl.render.page import Block, Field, Line, Style, render_page
 from eosctl.text import count_text, duration_text
 
@@ -143,7 +143,7 @@ def _stale(offsets: Sequence[StaleOffset], style: Style) -> str:
     """Render, for people, where coordinators and their log part, and what to do."""
     blocks: list[Block] = []
     for offset in offsets:
-        described, logged = _number(offset.reported_offset), _number(offset.logged_offset)
+        described, logged = number_cell(offset.reported_offset), number_cell(offset.logged_offset)
         blocks += [
             Line(""),
             Line(f"{offset.group_id}, {offset.partition}: the coordinator disagrees with its log", "bold"),
@@ -174,10 +174,6 @@ def _holder(verdict: HangVerdict) -> HolderItem:
     )
 
 
-def _number(number: int | None) -> str:
-    return "-" if number is None else str(number)
-
-
 def _name(holder: HolderItem | None) -> str:
     if holder is None:
         return "-"
@@ -188,9 +184,9 @@ LAG_COLUMNS: Final[tuple[Column[LagItem], ...]] = (
     Column("GROUP", lambda item: item.group_id),
     Column("PARTITION", lambda item: f"{item.topic}-{item.partition}"),
     Column("LAG", lambda item: str(item.lag_offsets)),
-    Column("READABLE", lambda item: _number(item.readable_records)),
-    Column("ABORTED", lambda item: _number(item.aborted_records)),
-    Column("MARKERS", lambda item: _number(item.markers)),
+    Column("READABLE", lambda item: number_cell(item.readable_records)),
+    Column("ABORTED", lambda item: number_cell(item.aborted_records)),
+    Column("MARKERS", lambda item: number_cell(item.markers)),
     Column("BLOCKED", lambda item: str(item.blocked_offsets)),
     Column("BLOCKED-BY", lambda item: _name(item.blocked_by)),
     Column("COMMITTED", lambda item: str(item.committed_offset), wide=True),
@@ -204,8 +200,8 @@ LAG_COLUMNS: Final[tuple[Column[LagItem], ...]] = (
 PIN_COLUMNS: Final[tuple[Column[PinItem], ...]] = (
     Column("GROUP", lambda item: item.group_id),
     Column("PARTITION", lambda item: f"{item.topic}-{item.partition}"),
-    Column("COMMITTED", lambda item: _number(item.committed_offset)),
-    Column("PENDING", lambda item: _number(item.pending_offset)),
+    Column("COMMITTED", lambda item: number_cell(item.committed_offset)),
+    Column("PENDING", lambda item: number_cell(item.pending_offset)),
     Column("HELD-BY", lambda item: _held_by(item)),
     Column("AGE", lambda item: _oldest(item.holders)),
     Column("OFFSETS-PARTITION", lambda item: "-" if item.disagrees else str(item.offsets_partition), wide=True),
@@ -214,7 +210,7 @@ PIN_COLUMNS: Final[tuple[Column[PinItem], ...]] = (
 
 def _held_by(item: PinItem) -> str:
     if item.disagrees:
-        return f"no transaction: the log has {_number(item.logged_offset)}"
+        return f"no transaction: the log has {number_cell(item.logged_offset)}"
     return ", ".join(_name(holder) for holder in item.holders) or "-"
 
 

@@ -11,7 +11,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction_life import KnownProducer
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
-from eosctl.render.listing import Column, render_listing
+from eosctl.render.listing import Column, number_cell, render_listing
 from eosctl.render.page import Style
 from eosctl.text import time_text
 
@@ -55,21 +55,17 @@ def _row(known: KnownProducer) -> ProducerRow:
     )
 
 
-def _number(number: int | None) -> str:
-    return "-" if number is None else str(number)
-
-
 PRODUCER_COLUMNS: Final[tuple[Column[ProducerRow], ...]] = (
     Column("PARTITION", lambda row: f"{row.topic}-{row.partition}"),
     Column("PRODUCER-ID", lambda row: str(row.producer_id)),
     Column("EPOCH", lambda row: str(row.producer_epoch)),
-    Column("OPEN-SINCE-OFFSET", lambda row: _number(row.open_since_offset)),
+    Column("OPEN-SINCE-OFFSET", lambda row: number_cell(row.open_since_offset)),
     Column("TRANSACTIONAL-ID", lambda row: row.transactional_id or "-"),
     Column("COORDINATOR-STATE", lambda row: row.coordinator_state or "-"),
     Column("LAST-TIMESTAMP", lambda row: "-" if row.last_timestamp_ms < 0 else time_text(row.last_timestamp_ms)),
     Column("LAST-SEQUENCE", lambda row: str(row.last_sequence), wide=True),
     Column("COORDINATOR-EPOCH", lambda row: str(row.coordinator_epoch), wide=True),
-    Column("ID-EPOCH", lambda row: _number(row.coordinator_producer_epoch), wide=True),
+    Column("ID-EPOCH", lambda row: number_cell(row.coordinator_producer_epoch), wide=True),
     Column("LEADER", lambda row: str(row.broker_id), wide=True),
 )
 

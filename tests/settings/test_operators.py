@@ -95,3 +95,30 @@ spec: {kafka: {replicas: 1, listeners: [{name: plain, port: 9092, type: internal
 def test_brokers_counted_elsewhere_are_not_one(text: str, tmp_path: Path) -> None:
     (tmp_path / "kafka.yaml").write_text(text)
     assert lint_configuration(LintRequest((tmp_path,))).found == ()
+
+
+MIRROR_V1BETA2 = """\
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaMirrorMaker2
+metadata: {name: dr}
+spec:
+  version: 4.0.0
+  connectCluster: b
+  clusters:
+    - {alias: a, bootstrapServers: "a:9092"}
+    - {alias: b, bootstrapServers: "b:9092", config: {config.storage.replication.factor: 3}}
+  mirrors:
+    - sourceCluster: a
+      targetCluster: b
+      sourceConnector:
+        config:
+          exactly.once.source.support: enabled
+          source.consumer.isolation.level: read_committed
+"""
+
+
+def test_a_mirrors_connector_reads_no_setting_of_workers(tmp_path: Path) -> None:
+    (tmp_path / "mirror.yaml").write_text(MIRROR_V1BETA2)
+    (found,) = lint_configuration(LintRequest((tmp_path,))).found
+    assert (found.check_id, dict(found.facts)["line"]) == ("EOS-CFG-168", 15)
+    assert "spec.clusters[b].config.exactly.once.source.support" in str(found)

@@ -235,25 +235,28 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
         for name, leaf in flatten(checkpoints) if checkpoints else ():
             values[f"checkpointConnector.{name}"] = value_of(name, leaf, file, f"checkpointConnector.{name}")
         alias = mirror.text("targetCluster") or (target.text("alias") if target is not None else None)
+        # The connector does not read it: the group of workers of the target does.
+        right = f"spec.{'target' if target is not None else f'clusters[{alias}]'}.config.{support}"
+        lost = (replace(own, name=right),) if (own := values.pop(support, None)) is not None else ()
         if (promise := promised.get(alias)) is not None:
-            values.setdefault(support, promise)
-        if values or mirror.get("sourceConnector") is not None:
+            values[support] = promise
+        if values or lost or mirror.get("sourceConnector") is not None:
             line = (config or checkpoints or mirror).line
-            sources.append(replace(made, place=Place(file, line), values=values, role=Role.MIRROR_MAKER))
+            sources.append(replace(made, place=Place(file, line), values=values, role=Role.MIRROR_MAKER, unread=lost))
     connect = document.text("spec", "connectCluster")
     if sources and connect is not None and connect not in promised:
         # The one group of workers has the settings of this cluster.
         right = f"spec.clusters[{connect}].config.{support}"
         left = (cluster.get("config", support) for cluster in clusters if cluster.text("alias") != connect)
-        lost = tuple(value_of(support, leaf, file, right) for leaf in left if isinstance(leaf, Leaf))
-        sources[0] = replace(sources[0], unread=lost)
+        left_over = tuple(value_of(support, leaf, file, right) for leaf in left if isinstance(leaf, Leaf))
+        sources[0] = replace(sources[0], unread=(*sources[0].unread, *left_over))
     for cluster in clusters:
         config = cluster.branch("config")
         values = values_of(flatten(config), file) if config else {}
         if connect is not None and cluster.text("alias") != connect and cluster is not target:
             # MirrorConnectorConfig keeps the names of clients' connections only.
-            lost = not_passed(values, (), _of_mirrored_clients)
-            sources[:1] = [replace(one, unread=(*one.unread, *lost)) for one in sources[:1]]
+            not_kept = not_passed(values, (), _of_mirrored_clients)
+            sources[:1] = [replace(one, unread=(*one.unread, *not_kept)) for one in sources[:1]]
         elif config is not None or cluster is target:
             worker = replace(made, place=Place(file, (config or cluster).line), values=values, role=Role.CONNECT_WORKER)
             sources.append(replace(worker, label=cluster.text("alias") or name))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from eosctl.model.deployment import Client, Role
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment.detection import sources_of
 from eosctl.settings.files.documents import parse_documents
 from eosctl.settings.formats.tree import Branch
@@ -114,3 +117,13 @@ def test_the_name_of_a_library_is_about_kafka() -> None:
 def test_consumers_of_pekko_commit_nothing_by_themselves() -> None:
     (consumer,) = read(PEKKO, "application.conf")
     assert consumer.framework == {"enable.auto.commit": "false"}
+
+
+def test_a_programs_own_level_of_logs_is_none_of_a_client(tmp_path: Path) -> None:
+    own = "kafka:\n  common: {bootstrap.servers: a:1}\n  producer: {transactional.id: fares-1}\n"
+    clients = "  consumer: {group.id: fares, enable.auto.commit: false, isolation.level: read_committed}\n"
+    (tmp_path / "production.yaml").write_text(f"log_level: INFO\n{own}{clients}")
+    (tmp_path / "requirements.txt").write_text("confluent-kafka==2.5.3\n")
+    assert lint_configuration(LintRequest((tmp_path,))).found == ()
+    (tmp_path / "production.yaml").write_text(own.replace("{trans", "{log_level: INFO, trans"))
+    assert [one.check_id for one in lint_configuration(LintRequest((tmp_path,))).found] == ["EOS-CFG-088"]

@@ -32,7 +32,7 @@ from eosctl.settings.frameworks.topic_declarations import topic_declared
 from eosctl.settings.names.client_libraries import has_options_apart, with_options_joined
 from eosctl.settings.names.own_prefixes import own_prefixes, sources_under
 from eosctl.settings.names.recognition import PREFIXED, decide
-from eosctl.settings.names.setting_names import COMMON_WORDS, SPRING, is_setting
+from eosctl.settings.names.setting_names import COMMON_WORDS, OF_PROGRAMS, SPRING, is_setting
 from eosctl.settings.names.setting_pairs import pairs_of
 from eosctl.settings.names.spellings import respelled
 from eosctl.settings.names.unread import CLIENT_SETTINGS
@@ -270,11 +270,13 @@ def _as_a_whole(
         known = []
     is_flat = _is_flat(node)
     if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
+        direct = {name for name, child in node.entries if isinstance(child, Leaf)}
+        is_own = is_flat or any(written in direct and name in known for name, written, _ in spelled)
         values = {
             name: value_of(written, leaf, file, name)
             for name, written, leaf in spelled
             # A chart's empty value, under a name of its own, stands for none.
-            if name == written or leaf.text != ""
+            if (name == written or leaf.text != "") and (is_own or name not in OF_PROGRAMS)
         }
         label = key if file.endswith(".sql") else ""
         return Source(Place(file, node.line), values, label, hints=hints)

@@ -18,6 +18,8 @@ COMMON_WORDS: Final = frozenset(
         *("partitioner", "port", "preallocate", "predicates", "retries", "topics", "transforms"),
     }
 )
+OF_PROGRAMS: Final = frozenset({"debug", "enabled", "log_level", "port", "retries"})
+"""Those that a program has for itself, too: next to mappings of clients they are its own."""
 FLINK: Final = re.compile(
     r"^(execution\.checkpointing\.|sink\.delivery-guarantee|sink\.transactional-id-prefix|sink\.semantic|scan\.startup\.)"
 )

@@ -60,3 +60,9 @@ def test_one_replica_of_tests_is_information(tmp_path: Path) -> None:
 def test_one_replica_of_all_profiles_is_an_error(tmp_path: Path) -> None:
     files = {"application.yml": STREAMS + "  replication-factor: 1\n", "application-test.yml": BASE}
     assert set(found(tmp_path, **files)) == {("EOS-CFG-038", "error")}
+
+
+@pytest.mark.parametrize(("profile", "severity"), [("dev", "info"), ("local", "info"), ("prod", "error")])
+def test_one_replica_of_developers_is_information(profile: str, severity: str, tmp_path: Path) -> None:
+    files = {"application.yml": STREAMS, f"application-{profile}.yml": ONE}
+    assert found(tmp_path, **files) == [("EOS-CFG-038", severity)]

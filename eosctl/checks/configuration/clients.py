@@ -20,6 +20,7 @@ _OF_TESTS: Final = re.compile(
     re.IGNORECASE,
 )
 """A file of a build's tests (``src/test``, ``src/integrationTest``), or the file or document of a profile for tests."""
+_OF_DEVELOPERS: Final = re.compile(r"(?:^profile |[-.])(?:dev|develop|development|local)(?:\.\w+)?$", re.IGNORECASE)
 _LOCAL: Final = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[?::1\]?)(?::\d+)?")
 _CHECKPOINT_INTERVAL: Final = "execution.checkpointing.interval"
 _CHECKPOINT_TIMEOUT: Final = "execution.checkpointing.timeout"
@@ -97,7 +98,8 @@ def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator
 def concerns_tests_alone(deployment: Deployment, component: Component, value: Value) -> bool:
     """Return whether only components of tests have a value: those of a build's tests or of a profile for tests.
 
-    An environment whose own file names brokers on the local host is that of a developer, and counts as one of tests.
+    An environment whose own file names brokers on the local host is that of a developer, and counts as one of tests;
+    so does one that is called ``dev`` or ``local``, unless it names brokers elsewhere.
     """
     sharing = (one for one in deployment.of(component.role) if one.value(value.name).place == value.place)
     return _is_of_tests(component) and all(map(_is_of_tests, sharing))
@@ -110,6 +112,8 @@ def _is_of_tests(component: Component) -> bool:
 def _is_local(component: Component) -> bool:
     brokers = component.value("bootstrap.servers")
     is_own = bool(component.environment) and brokers.is_given and brokers.file.endswith(component.environment)
+    if not brokers.is_given and _OF_DEVELOPERS.search(component.environment) is not None:
+        return True
     return is_own and all(_LOCAL.fullmatch(one.strip()) for one in (brokers.word or "").split(","))
 
 

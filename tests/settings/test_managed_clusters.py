@@ -64,3 +64,22 @@ def test_a_cluster_has_its_number_of_brokers() -> None:
 def test_settings_next_to_a_cluster_are_its_own() -> None:
     own = "  configuration_info {\n    arn = aws_msk_configuration.c.arn\n  }\n"
     assert read_components("msk.tf", MSK % ("2.4.1", own)) == []
+
+
+SETTINGS = """resource "aws_msk_configuration" "roads" {
+  kafka_versions    = ["3.6.0"]
+  server_properties = <<-EOT
+    transaction.state.log.replication.factor=3
+  EOT
+}
+resource "aws_msk_cluster" "roads" {
+  kafka_version          = "3.6.0"
+  number_of_broker_nodes = %s
+  configuration_info { arn = aws_msk_configuration.roads.arn }
+}
+"""
+
+
+@pytest.mark.parametrize(("count", "expected"), [("2", ["EOS-CFG-149 msk.tf:4"]), ("3", []), ("var.count", [])])
+def test_settings_are_those_of_the_clusters_brokers(count: str, expected: list[str]) -> None:
+    assert findings(("msk.tf", SETTINGS % count)) == expected

@@ -50,7 +50,7 @@ from eosctl.settings.names.setting_names import (
 from eosctl.settings.names.unread import CLIENT_SETTINGS
 from eosctl.settings.platforms.ansible_inventory import Inventory, inventory_of
 from eosctl.settings.programs.process_counts import COUNT, counted_around
-from eosctl.settings.releases.managed_clusters import managed_clusters
+from eosctl.settings.releases.managed_clusters import managed_clusters, with_brokers_counted
 from eosctl.settings.releases.named_releases import with_named_release
 from eosctl.settings.values.sources import Source, values_of
 
@@ -97,7 +97,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         return parts
     if (inventory := inventory_of(document)) is not None:
         parts = [_on_its_hosts(part, inventory, file) for part in parts]
-    return _one_broker_per_chart(list(map(_as_cluster, parts)))
+    return with_brokers_counted(_one_broker_per_chart(list(map(_as_cluster, parts))), document, file)
 
 
 def _with_misplaced(found: list[Source], document: Node, file: str) -> list[Source]:

@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Client, Place, Role
 from eosctl.model.parameter import relaxed
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks.operators import SET_BY_NUMBER
 from eosctl.settings.programs.environment import is_release
+from eosctl.settings.programs.process_counts import COUNT
 from eosctl.settings.values.sources import Source, value_of
 
 _RELEASE: Final = re.compile(r"^(\d+\.\d+)(?:\.|$)")
@@ -51,6 +54,18 @@ def managed_clusters(document: Node, file: str) -> Iterator[Source]:
             version = cluster.get(*path)
             if isinstance(version, Leaf) and not is_set:
                 yield from _cluster(cluster, name, version, None, file)
+
+
+def with_brokers_counted(sources: list[Source], document: Node, file: str) -> list[Source]:
+    """Return the sources, the only configuration of a cluster of MSK with the number of its brokers in the document."""
+    brokers = [one for one in sources if one.role is Role.BROKER]
+    if len(brokers) != 1 or not brokers[0].cluster or brokers[0].instances is not None:
+        return sources
+    counts = [leaf for key, leaf in flatten(document) if relaxed(key.rpartition(".")[2]) == _BROKERS]
+    if len(counts) != 1 or not (counts[0].text or "").isdecimal():
+        return sources
+    counted = replace(brokers[0], instances=value_of(COUNT, counts[0], file))
+    return [counted if one is brokers[0] else one for one in sources]
 
 
 def _of_msk(node: Node, name: str, file: str) -> Iterator[Source]:

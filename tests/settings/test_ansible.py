@@ -329,3 +329,11 @@ def test_a_template_without_expressions_is_written_on_its_hosts(tmp_path: Path) 
         "roles/app/templates/app.service.j2": "[Service]\nEnvironment=KAFKA_TRANSACTIONAL_ID=app\n",
     }
     assert found(read(tmp_path, files)) == {("EOS-CFG-147", 2)}
+
+
+def test_a_template_without_a_playbook_is_written_on_its_hosts(tmp_path: Path) -> None:
+    hosts = "[kafka]\nk1 node_id=1\nk2 node_id=1\n[others]\nx1\n"
+    template = f"process.roles=broker\nnode.id={{{{ node_id }}}}\n{QUORUM}"
+    given = read(tmp_path, {"hosts.ini": hosts, "templates/server.properties.j2": template})
+    (broker,) = given.deployment.components
+    assert (broker.number("node.id"), broker.instances and broker.instances.number) == (1, 2)

@@ -8,7 +8,7 @@ import pytest
 
 from eosctl.model.deployment import Place, Role
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.settings.deployment.deployment_files import read_components
+from eosctl.settings.deployment.deployment_files import read_components, read_deployment
 from eosctl.settings.releases.named_releases import release_in_text
 
 CONFLUENT = """apiVersion: platform.confluent.io/v1beta1
@@ -145,3 +145,41 @@ spec:
 )
 def test_a_chart_of_kafka_names_the_release(chart: str, release: str) -> None:
     assert release_in_text("charts/kafka/Chart.yaml", f"apiVersion: v2\n{chart}") == release
+
+
+MIRROR = "clusters=a,b\na.bootstrap.servers=a:1\nb.bootstrap.servers=b:1\na->b.enabled=true\n"
+STARTED = "connect-mirror-maker.sh /etc/kafka/mm2.properties\n"
+POD = """kind: Deployment
+apiVersion: apps/v1
+metadata: {name: mirror}
+spec:
+  template:
+    spec:
+      containers:
+        - {name: m, image: "apache/kafka:3.7.1", volumeMounts: [{name: c, mountPath: /etc/kafka}],
+           command: [connect-mirror-maker.sh, /etc/kafka/mm2.properties]}
+      volumes: [{name: c, configMap: {name: mirror}}]
+---
+kind: ConfigMap
+apiVersion: v1
+metadata: {name: mirror}
+data:
+  mm2.properties: |
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mm2.service", f"[Service]\nExecStart=/opt/kafka_2.13-3.7.1/bin/{STARTED}"),
+        ("inventory.ini", "[mirrors]\nm1\nm2\n[mirrors:vars]\nkafka_version=3.7.1\n"),
+        ("pod.yaml", POD + "".join(f"    {line}\n" for line in MIRROR.splitlines())),
+    ],
+)
+def test_a_mirror_has_the_release_that_starts_it(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    if name != "pod.yaml":
+        (tmp_path / "mm2.properties").write_text(MIRROR)
+    read = read_deployment([tmp_path])
+    assert {one.release for one in read.deployment.of(Role.MIRROR_MAKER)} == {(3, 7)}
+    assert read.not_understood == ()

@@ -15,7 +15,7 @@ from eosctl.settings.files.file_texts import mentions_kafka
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks.pipelines import is_connect_without_kafka
 from eosctl.settings.platforms.ansible import brings_roles_alone
-from eosctl.settings.platforms.ansible_inventory import inventory_of
+from eosctl.settings.platforms.ansible_inventory import inventory_of, parse_inventory
 from eosctl.settings.platforms.kustomizations import names_files_alone
 from eosctl.settings.platforms.pipeline_services import is_pipeline
 from eosctl.settings.programs.unread_lines import names_setting
@@ -80,13 +80,15 @@ _QUERY: Final = re.compile(r"\bKAFKA_TOPIC\s*=|\bEMIT\s+CHANGES\b", re.IGNORECAS
 def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
     """Return whether a file from which nothing was read is understood all the same.
 
-    It is one of blocks of Terraform that declare and return values, of ZooKeeper, or of logins; or one of a pipeline,
-    of tasks, of a scenario of Molecule, or of queries that names nothing on which exactly-once depends.
+    It is one of blocks of Terraform that declare and return values, of ZooKeeper, of hosts, or of logins; or one of a
+    pipeline, of tasks, of a scenario of Molecule, or of queries that names nothing on which exactly-once depends.
     """
     if file.lower().endswith(".tf"):
         return all(isinstance(one, Branch) and _declares_values(one) for one in documents)
     if any(isinstance(one, Branch) and all(one.get(key) is not None for key in _OF_ZOOKEEPER) for one in documents):
         return True
+    if file.lower().endswith(".ini"):
+        return parse_inventory(text, file) is not None and not names_setting(text)
     if file.lower().endswith((".conf", ".config")):
         return _LOGIN.search(text) is not None
     if shows_no_client(tuple(documents), file, text):

@@ -21,7 +21,7 @@ from eosctl.settings.files.file_texts import is_template, read_text
 from eosctl.settings.formats.jinja import fill
 from eosctl.settings.formats.jinja_branches import Condition, keep_branches, open_conditions
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
-from eosctl.settings.platforms.ansible_inventory import Inventory, host_facts, inventory_of, parse_inventory
+from eosctl.settings.platforms.ansible_inventory import ALL, Inventory, host_facts, inventory_of, parse_inventory
 from eosctl.settings.programs.process_counts import COUNT
 from eosctl.settings.values.sources import Source
 
@@ -30,6 +30,8 @@ _ROOTS: Final = ("roles", "group_vars", "host_vars", "templates")
 _PLACES: Final = ("", "inventory", "inventories", "inventory/*", "inventories/*", "environments/*")
 _MAX_FILES: Final = 200
 _VARIABLE_ALONE: Final = re.compile(r"^[\w.-]+[ \t]*[=:][ \t]*\{\{-?[ \t]*([A-Za-z_]\w*)[ \t]*(?:\|[^{}]*)?\}\}[ \t]*$")
+_EXPRESSION: Final = re.compile(r"\{[{%]((?:(?!\{[{%]|[%}]\}).)*)[%}]\}", re.DOTALL)
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _VARIABLES: Final = frozenset({"group_vars", "host_vars"})
 _WITH_SETTINGS: Final = frozenset({"tasks", "pre_tasks", "post_tasks", "handlers", "vars", "environment"})
 _Variables = dict[str, Node]
@@ -84,7 +86,7 @@ def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
     plays = [play for play in _plays(root) if folder.name in play.roles or path.name in play.templates]
     found: dict[str, Variant] = {}
     for inventory, place in _inventories(root):
-        for play in plays or _play_by_name(folder.name, inventory, place):
+        for play in plays or _play_by_name(folder.name, inventory, place) or _play_by_hosts(text, inventory, place):
             hosts: dict[str, list[str]] = {}
             conditions: dict[str, Mapping[str, Condition]] = {}
             places: dict[str, Mapping[int, Place]] = {}
@@ -114,6 +116,21 @@ def _play_by_name(role: str, inventory: Inventory, place: Path) -> list[Play]:
     names = (name for name in (role, role.replace("-", "_"), f"{role}s") if inventory.hosts_of(name))
     group = next(names, None)
     return [] if group is None else [Play(group, frozenset({role}), frozenset(), {}, Place(str(place), 1))]
+
+
+def names_in_expressions(template: str) -> frozenset[str]:
+    """Return the words in a template's expressions and statements, the names of variables among them."""
+    return frozenset(word for found in _EXPRESSION.findall(template) for word in _WORD.findall(found))
+
+
+def _play_by_hosts(template: str, inventory: Inventory, place: Path) -> list[Play]:
+    """Return a play of a template that no playbook here writes: on the only group whose hosts have variables in it."""
+    names = names_in_expressions(template)
+    shown = {host: given for host, given in inventory.host_variables.items() if not names.isdisjoint(given)}
+    own, leaves = {*shown}, (leaf for given in shown.values() for leaf in given.values() if isinstance(leaf, Leaf))
+    where = next((Place(leaf.file, leaf.line) for leaf in leaves if leaf.file), Place(str(place), 1))
+    group = next((one for one in inventory.groups if own and one != ALL and own == {*inventory.groups[one]}), None)
+    return [] if group is None else [Play(group, frozenset(), frozenset(), {}, where)]
 
 
 def _written(text: str, variables: Mapping[str, Node], without: str) -> str:

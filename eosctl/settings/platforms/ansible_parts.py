@@ -10,12 +10,10 @@ from typing import Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.settings.files.file_texts import read_text
-from eosctl.settings.platforms.ansible import is_variables_file, project_of
+from eosctl.settings.platforms.ansible import is_variables_file, names_in_expressions, project_of
 from eosctl.settings.platforms.ansible_inventory import parse_inventory
 
 _NAME: Final = re.compile(r"(?:^[ \t]*|[ \t])([A-Za-z_]\w*)[ \t]*[:=]", re.MULTILINE)
-_EXPRESSION: Final = re.compile(r"\{[{%]((?:(?!\{[{%]|[%}]\}).)*)[%}]\}", re.DOTALL)
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _TASKS: Final = ("tasks", "handlers")
 
 
@@ -45,7 +43,7 @@ def serves_templates(file: str, used: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def _variables(template: Path) -> frozenset[str]:
-    return frozenset(word for found in _EXPRESSION.findall(_text(template)) for word in _WORD.findall(found))
+    return names_in_expressions(_text(template))
 
 
 def _text(path: Path) -> str:

@@ -29,13 +29,14 @@ _FOLDERS: Final = frozenset(
         *("manifests", "helm", "chart", "charts", "templates", "base", "ops", "infra", "infrastructure", "kustomize"),
         *("overlays", "docker", "compose", "java", "."),
         *("group_vars", "host_vars", "vars", "defaults", "topics", "connectors", "roles", "ansible", "terraform"),
+        *("inventory", "inventories"),
     }
 )
 """Folders that a project has its files in: what stands above them is the project."""
 _OF_MANY: Final = frozenset(
     {
         *("charts", "helm", "overlays", "environments", "envs", "deploy", "k8s", "kubernetes", "manifests", "roles"),
-        "group_vars",
+        *("group_vars", "inventories"),
     }
 )
 """Folders that have one folder for each chart or environment."""

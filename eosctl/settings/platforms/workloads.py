@@ -21,6 +21,7 @@ from eosctl.settings.platforms.container_files import containers_of, kafka_files
 from eosctl.settings.platforms.pod_storage import lost_storage
 from eosctl.settings.platforms.readers import Readers, is_read
 from eosctl.settings.platforms.workload import Workload, filled_by, merged
+from eosctl.settings.programs.environment import release_of_image
 from eosctl.settings.programs.kafka_commands import CONFIGURATION
 from eosctl.settings.programs.pod_variables import expanded, pairs_in, pod_variables
 from eosctl.settings.programs.process_counts import (
@@ -60,6 +61,8 @@ GENERATED: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secre
 """What generators of kustomizations make."""
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _POOL: Final = "KafkaNodePool "
+OF_DISTRIBUTION: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER)
+"""What Kafka's distribution has programs for: the release of an image that starts one is its own."""
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -149,6 +152,9 @@ def _counted(source: Source, counts: _Counts) -> Source:
         source = replace(source, values=filled_by(source.values, readers[0].variables))
     if len(readers) == 1 and readers[0].overrides and source.role is Role.BROKER:
         source = replace(source, values={**source.values, **readers[0].overrides})
+    if len(readers) == 1 and source.role in OF_DISTRIBUTION and not source.version:
+        releases = set(map(release_of_image, readers[0].images))
+        source = replace(source, version=releases.pop() if len(releases) == 1 else "")
     count = _total([one.processes for one in readers if one.processes is not None])
     return source if count is None else replace(source, instances=count)
 

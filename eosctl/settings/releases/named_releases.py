@@ -6,14 +6,16 @@ A project that names one release of its brokers has topics of that release, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role
+from eosctl.settings.files.documents import starts_programs
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
 from eosctl.settings.platforms.application_files import project_of
+from eosctl.settings.platforms.workloads import OF_DISTRIBUTION
 from eosctl.settings.programs.environment import is_release, release_of_image
 from eosctl.settings.values.sources import Source
 
@@ -28,7 +30,7 @@ _PATHS: Final = {
 }
 """Where a document has the release, by the first key on the way."""
 _NEIGHBORS: Final = (
-    ((Role.BROKER,), (Role.BROKER, Role.TOPIC, Role.ACCESS_RULE)),
+    ((Role.BROKER,), (Role.BROKER, Role.TOPIC, Role.ACCESS_RULE, Role.MIRROR_MAKER)),
     ((Role.CONNECT_WORKER,), (Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)),
 )
 """Who has the release of whom."""
@@ -46,6 +48,8 @@ _IMAGES: Final = re.compile(
 )
 _BASE: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)", re.IGNORECASE | re.MULTILINE)
 _ARGUMENT: Final = re.compile(r"^[ \t]*(?:ARG|ENV)[ \t]+(?P<name>\w+)[= ][\"']?(?P<value>[\w.-]+)", re.MULTILINE)
+_OF_INVENTORY: Final = re.compile(r"(?:^|/)(?:inventor(?:y|ies)/.*|(?:inventory|hosts)(?:\.\w+)?)$")
+_VARIABLE: Final = re.compile(r"^[ \t]*(?:apache_)?kafka_version[ \t]*[=:][ \t]*[\"']?(\d\.\d+)\.\d+", re.MULTILINE)
 _ARGUMENTS: Final = ("KAFKA_VERSION", "APACHE_KAFKA_VERSION", "KAFKA_RELEASE")
 _CHART: Final = re.compile(
     r"^name:[ \t]*[\"']?(?:(?!cp-)[\w-]+-)?kafka[\"']?[ \t]*$(?s:.*?)^appVersion:[ \t]*[\"']?v?(\d\.\d+)\.\d+",
@@ -77,8 +81,9 @@ def release_in(document: Node) -> str:
 def release_in_text(file: str, text: str) -> str:
     """Return the one release of brokers that the text of a file shows; empty without one.
 
-    It is that of the archive that a script downloads or a unit starts, of the base of an image, of a chart of Kafka, or
-    one that Kafka's tools printed: the highest metadata version that brokers support is of their own release.
+    It is that of the archive that a script downloads or a unit starts, of the base of an image, of a chart of Kafka, of
+    hosts in an inventory, or one that Kafka's tools printed: the highest metadata version that brokers support is of
+    their own release.
 
     >>> release_in_text("kafka.service", "ExecStart=/opt/kafka_2.13-3.3.1/bin/kafka-server-start.sh /etc/s.properties")
     '3.3'
@@ -95,6 +100,8 @@ def release_in_text(file: str, text: str) -> str:
         bases = [_USE.sub(lambda use: known.get(use[1], use[0]), match[1]) for match in _BASE.finditer(text)]
         own = (match[1] for name in _ARGUMENTS if (match := _RELEASE.match(known.get(name, ""))))
         found = {*own, *map(release_of_image, bases[-1:])}
+    if not found and "kafka_version" in text and _OF_INVENTORY.search(file) is not None:
+        found = {*_VARIABLE.findall(text)}
     if not found and file.rpartition("/")[2] == _CHART_FILE and (chart := _CHART.search(text)) is not None:
         found = {chart[1]}
     named = {release for release in found if is_release(release)}
@@ -108,7 +115,10 @@ def with_releases_of_projects(sources: Iterable[Source], named: Iterable[tuple[s
         sources: What all files configure.
         named: Files and the releases of brokers that they name.
     """
-    found, others = list(sources), [(project_of(file), release) for file, release in named]
+    shown = list(named)
+    units = {file: release for file, release in shown if starts_programs(file)}
+    found = [_started_by(one, units) for one in sources] if units else list(sources)
+    others = [(project_of(file), release) for file, release in shown]
     for givers, takers in _NEIGHBORS:
         own = [(project_of(one.place.file), one.version) for one in found if one.role in givers and one.version]
         by_project: dict[str, set[str]] = {}
@@ -123,6 +133,13 @@ def with_releases_of_projects(sources: Iterable[Source], named: Iterable[tuple[s
                 for one in found
             ]
     return found
+
+
+def _started_by(source: Source, releases: Mapping[str, str]) -> Source:
+    """Return a server without a release with that of the program in the unit that starts it."""
+    if source.version or source.role not in OF_DISTRIBUTION or source.instances is None:
+        return source
+    return replace(source, version=releases.get(source.instances.file, ""))
 
 
 def _lacks_release(source: Source) -> bool:

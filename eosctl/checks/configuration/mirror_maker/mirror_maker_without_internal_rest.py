@@ -29,7 +29,8 @@ def mirror_maker_without_internal_rest(case: Case) -> Iterator[Problem]:
     """Find dedicated MirrorMaker clusters whose nodes cannot fence zombies for each other.
 
     What it checks:
-        exactly.once.source.support=enabled of a cluster without dedicated.mode.enable.internal.rest=true.
+        exactly.once.source.support=enabled of a cluster without dedicated.mode.enable.internal.rest=true. It is an
+        error where the platform starts several nodes.
 
     Why it matters for exactly-once:
         A worker asks the leader over REST to fence the producers of an older generation before it starts a task.
@@ -49,10 +50,13 @@ def mirror_maker_without_internal_rest(case: Case) -> Iterator[Problem]:
         support = [v for name, v in mirror.given.items() if name.endswith(".exactly.once.source.support")]
         enabled = next((v for v in support if (v.word or "").lower() == "enabled"), None)
         if enabled is not None and rest.flag is not True and rest.resolved:
+            count = mirror.instances.number if mirror.instances is not None else None
+            nodes = f"On {count} nodes tasks" if count and count > 1 else "With more than one node, tasks"
             yield problem(
                 mirror,
                 (rest, enabled) if rest.is_given else (enabled, rest),
                 "Exactly-once is enabled, dedicated.mode.enable.internal.rest is not.",
-                impact="With more than one node, tasks do not start.",
+                severity=Severity.ERROR if count and count > 1 else None,
+                impact=f"{nodes} do not start.",
                 remedy="Set dedicated.mode.enable.internal.rest=true.",
             )

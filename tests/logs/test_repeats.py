@@ -41,7 +41,7 @@ def test_a_group_whose_members_leave_again_and_again_is_one(tmp_path: Path) -> N
     text = "".join(MEMBER.format(f"2026-05-20 12:{minute:02}:03,116", minute % 4) for minute in range(0, 40, 5))
     (found,) = judge(tmp_path, {"geo.log": text})
     assert (found.kind, found.subject["group"]) == ("poll_interval_exceeded", "geo")
-    assert "came back 7 times" in found.explanation
+    assert "The fault returned 7 times" in found.explanation
     assert found.t_end_ms - found.t_start_ms == 35 * 60_000
 
 

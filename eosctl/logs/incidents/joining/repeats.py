@@ -111,7 +111,7 @@ def _joined_equal(ones: Sequence[Incident]) -> Incident:
     apart = [name for one in ones for name in one.subject if one.subject[name] != ones[0].subject.get(name)]
     last = time_text(max(one.t_start_ms for one in ones))
     again = f"{count_text(len(ones) - 1, 'time')}, last " if len(ones) > SEVERAL else ""
-    text = f"{certain.explanation} It came back {again}at {last}."
+    text = f"{certain.explanation} The fault returned {again}at {last}."
     return _union(ones, _subject_of(ones, tuple(dict.fromkeys(apart))), text)
 
 

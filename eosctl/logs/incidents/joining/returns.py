@@ -15,6 +15,7 @@ from typing import Final
 from eosctl.logs.incidents.joining.absorbing import start_of, worst_of
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
+from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.trouble import SUCCESSES
 from eosctl.logs.incidents.timeline.work import WORK, is_work
@@ -58,15 +59,16 @@ _IDENTITIES: Final = (
 
 def join_returns(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; a fault that returned without a success in between is one with its first incident."""
-    yield from _joined(timeline, incidents, _STAYS)
+    yield from _joined(Proofs(timeline, incidents), incidents, _STAYS)
 
 
 def join_loops(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; a fault that its program repeats in long rounds, without any work in between, is one."""
-    yield from _joined(timeline, incidents, _LOOPS)
+    yield from _joined(Proofs(timeline, incidents), incidents, _LOOPS)
 
 
-def _joined(timeline: LogTimeline, incidents: Sequence[Incident], kinds: Set[str]) -> Iterator[Incident]:
+def _joined(proofs: Proofs, incidents: Sequence[Incident], kinds: Set[str]) -> Iterator[Incident]:
+    timeline = proofs.timeline
     recent: dict[tuple[str, str], deque[int]] = defaultdict(lambda: deque(maxlen=COMPARED))
     joined: dict[int, list[Incident]] = {}
     home: dict[int, int] = {}
@@ -77,7 +79,7 @@ def _joined(timeline: LogTimeline, incidents: Sequence[Incident], kinds: Set[str
         events = timeline.evidence(one)
         logs = sorted({timeline.log_of(event) for event in events})
         near = (other for log in logs for other in reversed(recent[log, one.kind]))
-        first = next((other for other in near if _returned(timeline, joined[other], one, events)), number)
+        first = next((other for other in near if _returned(proofs, joined[other], one, events)), number)
         joined.setdefault(first, []).append(one)
         home[number] = first
         for log in logs:
@@ -86,10 +88,10 @@ def _joined(timeline: LogTimeline, incidents: Sequence[Incident], kinds: Set[str
     for number, one in enumerate(ordered):
         if home.get(number, number) == number:
             parts = joined.get(number, ())
-            yield _union(parts, _logs_successes(timeline, parts)) if len(parts) > 1 else one
+            yield _union(parts, _logs_successes(proofs, parts)) if len(parts) > 1 else one
 
 
-def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, events: Iterable[LogEvent]) -> bool:
+def _returned(proofs: Proofs, before: Sequence[Incident], one: Incident, events: Iterable[LogEvent]) -> bool:
     """Return whether an incident is about the fault of others, which had not ended."""
     end_ms = max(part.t_end_ms for part in before)
     is_loop = one.kind in _LOOPS
@@ -97,10 +99,10 @@ def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, 
         return False
     if (one.kind == _STUCK or is_loop) and any(part.root_cause != one.root_cause for part in before):
         return False
-    if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
+    if one.root_cause == _UNEXPLAINED and not all(_has_same_words(proofs.timeline, part, one) for part in before):
         return False
-    of_logs = {timeline.log_of(event): event for event in events}.values()
-    return not any(_successes_in(timeline, one, event, end_ms + 1, one.t_start_ms - 1) for event in of_logs)
+    of_logs = {proofs.timeline.log_of(event): event for event in events}.values()
+    return not any(_successes_in(proofs, one, event, end_ms + 1, one.t_start_ms - 1) for event in of_logs)
 
 
 def _gap_ms(before: Sequence[Incident], one: Incident) -> float:
@@ -113,22 +115,22 @@ def _gap_ms(before: Sequence[Incident], one: Incident) -> float:
     return STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
 
 
-def _successes_in(timeline: LogTimeline, one: Incident, event: LogEvent, start_ms: float, end_ms: float) -> bool:
+def _successes_in(proofs: Proofs, one: Incident, event: LogEvent, start_ms: float, end_ms: float) -> bool:
     """Return whether the program of an event logged in a period that what failed works again."""
     if one.kind == _NOT_CREATED:
-        return bool(timeline.log_between(event, start_ms, end_ms, SUCCESSES))
+        return bool(proofs.between(event, start_ms, end_ms, SUCCESSES))
     if one.kind in _LOOPS or (one.kind in _UNTIL_CHANGED and end_ms - start_ms > GAP_MS):
-        works = any(map(is_work, timeline.log_between(event, start_ms, end_ms, WORK)))
+        works = any(map(is_work, proofs.between(event, start_ms, end_ms, WORK)))
         # A producer that gets its id lacks none of the permissions for it, but may lack that for a topic.
         done: tuple[EventCategory, ...] = ("INIT_PRODUCER_ID",) if one.kind in _OF_PRODUCERS else ()
-        return works or bool(done and timeline.log_between(event, start_ms, end_ms, done))
+        return works or bool(done and proofs.between(event, start_ms, end_ms, done))
     wanted = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
-    return bool(timeline.log_between(event, start_ms, end_ms, wanted))
+    return bool(proofs.between(event, start_ms, end_ms, wanted))
 
 
-def _logs_successes(timeline: LogTimeline, parts: Iterable[Incident]) -> bool:
+def _logs_successes(proofs: Proofs, parts: Iterable[Incident]) -> bool:
     """Return whether a log of a fault has any record of a success: a program that logs none may have had some."""
-    return any(_successes_in(timeline, one, event, -inf, inf) for one in parts for event in timeline.evidence(one))
+    return any(_successes_in(proofs, one, event, -inf, inf) for one in parts for event in proofs.timeline.evidence(one))
 
 
 def _has_same_words(timeline: LogTimeline, one: Incident, other: Incident) -> bool:

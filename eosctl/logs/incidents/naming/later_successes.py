@@ -14,6 +14,7 @@ from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.resumed_work import is_overcome
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.own_words import initializations_in_words
+from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.restorations import return_after
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -64,44 +65,45 @@ class LaterSuccess(NamedTuple):
     severity: Severity | None = None
 
 
-def later_success(timeline: LogTimeline, one: Incident, last: LogEvent) -> LaterSuccess | None:
+def later_success(proofs: Proofs, one: Incident, last: LogEvent) -> LaterSuccess | None:
     """Return the first success after an incident that no further record of the fault follows; None without one.
 
     Args:
-        timeline: The logs.
+        proofs: The records that can prove it.
         one: An incident of a client.
         last: The last record of a client in its evidence.
     """
     if one.root_cause == _DUPLICATE and one.confidence > _POSSIBLE:
         return None
-    found = next(_successes(timeline, one, last), None)
-    if found is None or _returns(timeline, last, time_of(found.event)):
+    found = next(_successes(proofs, one, last), None)
+    if found is None or _returns(proofs.timeline, last, time_of(found.event)):
         return None
     return found
 
 
-def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+def _successes(proofs: Proofs, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+    timeline = proofs.timeline
     yield from _of_restored_tasks(timeline, one)
     task = one.subject.get("connector.task", "")
     if isinstance(task, str) and task:
-        yield from _of_task(timeline, one, last, task)
+        yield from _of_task(proofs, one, last, task)
     if tasks := one.subject.get("connector.tasks"):
-        yield from _of_tasks(timeline, one, last, tasks)
+        yield from _of_tasks(proofs, one, last, tasks)
     named = one.subject.get("transactional.id", "")
     if one.kind in _OF_PRODUCERS and isinstance(named, str):
         ready = initializations_in_words(timeline, last, one.t_end_ms + 1, inf, named)
-        for event in sorted((*_inits(timeline, one, last, named), *ready), key=time_of):
+        for event in sorted((*_inits(proofs, one, last, named), *proofs.of(ready)), key=time_of):
             yield LaterSuccess(event, f"A new producer was initialized at {time_text(time_of(event))}.")
         # After a takeover, the other instance may be the one that is initialized again.
         if named and one.kind != _FENCED:
-            for event in within(timeline.server_events_about(named, _INIT), one.t_end_ms + 1, inf):
+            for event in proofs.of(within(timeline.server_events_about(named, _INIT), one.t_end_ms + 1, inf)):
                 yield LaterSuccess(event, f"The coordinator initialized {named} again at {time_text(time_of(event))}.")
     if one.kind == _COMMITS and _IN_BACKGROUND.search(last.message):
-        yield from _of_commits(timeline, one, last)
+        yield from _of_commits(proofs, one, last)
     if one.kind in _OF_MEMBERS:
-        yield from _of_member(timeline, one, last)
+        yield from _of_member(proofs, one, last)
     if one.kind in _OF_PRODUCERS or one.kind in _OF_MEMBERS or one.kind in _OF_WRITES:
-        yield from _of_program(timeline, one, last)
+        yield from _of_program(proofs, one, last)
 
 
 def _of_restored_tasks(timeline: LogTimeline, one: Incident) -> Iterator[LaterSuccess]:
@@ -114,24 +116,25 @@ def _of_restored_tasks(timeline: LogTimeline, one: Incident) -> Iterator[LaterSu
         yield LaterSuccess(event, text, Severity.WARNING)
 
 
-def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:
+def _inits(proofs: Proofs, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:
     """Return the later initializations of an id by any client, and those of the same program that name none."""
-    of_log = timeline.log_between(last, one.t_end_ms + 1, inf, (_INIT,))
-    unnamed = [event for event in of_log if not named or timeline.transactional_id(event) in ("", named)]
-    own = timeline.client_events_about(named, _INIT) if named else ()
-    return [*within(own, one.t_end_ms + 1, inf), *unnamed]
+    of_log = proofs.between(last, one.t_end_ms + 1, inf, (_INIT,))
+    unnamed = [event for event in of_log if not named or proofs.timeline.transactional_id(event) in ("", named)]
+    own = proofs.timeline.client_events_about(named, _INIT) if named else ()
+    return [*proofs.of(within(own, one.t_end_ms + 1, inf)), *unnamed]
 
 
-def _of_task(timeline: LogTimeline, one: Incident, last: LogEvent, task: str) -> Iterator[LaterSuccess]:
+def _of_task(proofs: Proofs, one: Incident, last: LogEvent, task: str) -> Iterator[LaterSuccess]:
     """Yield the successes of a connector task: offsets that were stored, if that had failed, and a start.
 
     A task that is stopped on purpose may not store its last offsets, and sends those records again after its start.
     """
+    timeline = proofs.timeline
     end_ms = timeline.log_end_ms(last)
     own = timeline.log_between(last, one.t_start_ms - STOPS_MS, inf, ("ROUTINE",))
     stop = f"Stopping task {task} "
     is_stopped = any(stop in f"{event.message} " and time_of(event) <= one.t_start_ms for event in own)
-    for event in own:
+    for event in proofs.of(own):
         if event.fields.get("connector_task") != task or time_of(event) <= one.t_end_ms:
             continue
         when = time_text(time_of(event))
@@ -145,9 +148,9 @@ def _of_task(timeline: LogTimeline, one: Incident, last: LogEvent, task: str) ->
             yield LaterSuccess(event, text, Severity.INFO if is_planned else None)
 
 
-def _of_tasks(timeline: LogTimeline, one: Incident, last: LogEvent, tasks: Iterable[str]) -> Iterator[LaterSuccess]:
+def _of_tasks(proofs: Proofs, one: Incident, last: LogEvent, tasks: Iterable[str]) -> Iterator[LaterSuccess]:
     """Yield the last success of several connector tasks, if each of them has one."""
-    found = [next(_of_task(timeline, one, last, task), None) for task in tasks]
+    found = [next(_of_task(proofs, one, last, task), None) for task in tasks]
     known = sorted((success for success in found if success is not None), key=lambda success: time_of(success.event))
     if known and len(known) == len(found):
         is_alike = all(success.severity is Severity.WARNING for success in known)
@@ -156,23 +159,23 @@ def _of_tasks(timeline: LogTimeline, one: Incident, last: LogEvent, tasks: Itera
         yield known[-1]._replace(text=text)
 
 
-def _of_commits(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+def _of_commits(proofs: Proofs, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
     """Yield the coordinator that a client found again after a commit of offsets that it repeats by itself."""
     group = one.subject.get("group", "")
-    for event in timeline.log_between(last, one.t_end_ms, one.t_end_ms + STOPS_MS, ("COORDINATOR_DISCOVERED",)):
-        if event.fields.get("group", group) == group and timeline.log_end_ms(last) - time_of(event) >= STOPS_MS:
+    for event in proofs.between(last, one.t_end_ms, one.t_end_ms + STOPS_MS, ("COORDINATOR_DISCOVERED",)):
+        if event.fields.get("group", group) == group and proofs.timeline.log_end_ms(last) - time_of(event) >= STOPS_MS:
             text = (
                 f"The group's coordinator was found again at {time_text(time_of(event))}, and no further commit failed."
             )
             yield LaterSuccess(event, text, Severity.WARNING)
 
 
-def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+def _of_member(proofs: Proofs, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
     group = one.subject.get("group", "")
     until = one.t_end_ms + REJOINED_MS
-    if one.root_cause == _SLOW and _is_expelled_again(timeline, one, last):
+    if one.root_cause == _SLOW and _is_expelled_again(proofs.timeline, one, last):
         return
-    for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
+    for event in proofs.between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
         if event.fields.get("group", group) == group and not TAKEN_AWAY.search(event.message):
             left = Severity.WARNING if one.kind == _ENDED or is_overcome(one, event) else None
             yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.", left)
@@ -185,10 +188,10 @@ def _is_expelled_again(timeline: LogTimeline, one: Incident, last: LogEvent) -> 
     return bool(timeline.log_between(last, since_ms, one.t_end_ms, ("POLL_TIMEOUT",)))
 
 
-def _of_program(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+def _of_program(proofs: Proofs, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
     """Yield the words of a program that it works again, and the checkpoints with which sinks of Flink commit."""
     until = one.t_end_ms + REJOINED_MS
-    for event in timeline.log_between(last, one.t_end_ms + 1, until, ("WORKS_AGAIN", "CHECKPOINT_COMPLETED")):
+    for event in proofs.between(last, one.t_end_ms + 1, until, ("WORKS_AGAIN", "CHECKPOINT_COMPLETED")):
         when = time_text(time_of(event))
         if event.category == "WORKS_AGAIN":
             yield LaterSuccess(event, f"The program reported at {when} that it works again.")

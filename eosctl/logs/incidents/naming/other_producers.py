@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.naming.resumed_work import QUIET_MS, WITHIN_MS, Failures, place_text
 from eosctl.logs.incidents.timeline.evidence import short_text
-from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import WORK, is_work
 from eosctl.model.incident import Incident
@@ -29,20 +29,20 @@ class OtherProducer(NamedTuple):
     text: str
 
 
-def other_producer(timeline: LogTimeline, one: Incident, failures: Failures) -> OtherProducer | None:
+def other_producer(proofs: Proofs, one: Incident, failures: Failures) -> OtherProducer | None:
     """Return the first new id that a fenced program initialized after its last refusal; None if it is refused again."""
-    last = failures.last
+    timeline, last = proofs.timeline, failures.last
     begin_ms, until_ms = time_of(last), time_of(last) + WITHIN_MS
     before = timeline.log_between(last, -inf, begin_ms, ("INIT_PRODUCER_ID",))
     known = {timeline.transactional_id(event) for event in before} | {str(one.subject.get("transactional.id", ""))}
-    inits = timeline.log_between(last, begin_ms, until_ms, ("INIT_PRODUCER_ID",))[:SEARCHED]
+    inits = proofs.between(last, begin_ms, until_ms, ("INIT_PRODUCER_ID",))[:SEARCHED]
     taken = [event for event in inits if PLACE(event) > PLACE(last) and timeline.transactional_id(event) not in known]
     if not taken or not (name := timeline.transactional_id(taken[0])):
         return None
     later = timeline.log_between(last, time_of(taken[0]), until_ms + QUIET_MS, failures.categories)
     if any(PLACE(event) > PLACE(taken[0]) for event in later):
         return None
-    works = timeline.log_between(last, time_of(taken[0]), until_ms, WORK)[:SEARCHED]
+    works = proofs.between(last, time_of(taken[0]), until_ms, WORK)[:SEARCHED]
     work = next((event for event in works if PLACE(event) > PLACE(taken[0]) and is_work(event)), None)
     shown = (
         f', and worked at {time_text(time_of(work))} ({place_text(work)}: "{short_text(work.message)}")' if work else ""

@@ -37,6 +37,7 @@ from eosctl.logs.incidents.naming.resumed_work import (
 )
 from eosctl.logs.incidents.naming.still_failing import still_failing_text
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
+from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import TAKEN_AWAY, is_ready, is_work
@@ -114,20 +115,22 @@ _CAUSES_THAT_STAY: Final = frozenset({"duplicate-transactional-id", "slow-proces
 
 def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents with the severity that their outcome deserves, and with the time of their recovery."""
-    for one in incidents:
+    found = tuple(incidents)
+    proofs = Proofs(timeline, found)
+    for one in found:
         events = timeline.evidence(one)
         if not events or one.severity is Severity.INFO:
             yield one
             continue
         failures = failures_of(timeline, one, events) if can_resume(one) else None
         is_lasting = one.root_cause == _DUPLICATE and one.confidence > _POSSIBLE
-        resumed = resumed_after(timeline, one, failures) if failures and not is_lasting else Resumed()
-        settled = _settled(timeline, one, events, resumed)
-        if failures and is_lasting and (other := other_producer(timeline, one, failures)):
+        resumed = resumed_after(proofs, one, failures) if failures and not is_lasting else Resumed()
+        settled = _settled(proofs, one, events, resumed)
+        if failures and is_lasting and (other := other_producer(proofs, one, failures)):
             yield _with(one, other.event, other.text, one.severity)
         elif failures:
             yield _with_end(timeline, one, settled, failures, resumed)
-        elif one.kind in _ENDS_SERVER and settled is one and (served := served_again(timeline, events)):
+        elif one.kind in _ENDS_SERVER and settled is one and (served := served_again(proofs, events)):
             yield _with(one, served, f"The server served again at {time_text(time_of(served))}.", one.severity)
         else:
             yield settled
@@ -158,15 +161,16 @@ def _with_end(timeline: LogTimeline, before: Incident, one: Incident, failures: 
     return one._replace(explanation=f"{one.explanation} {text}") if text else one
 
 
-def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent], resumed: Resumed) -> Incident:
+def _settled(proofs: Proofs, one: Incident, events: Sequence[LogEvent], resumed: Resumed) -> Incident:
+    timeline = proofs.timeline
     # A file of the garbage collector names no program.
     own = [event for event in events if event.category != "GC_PAUSE"] or events
     clients = [event for event in own if event.application not in timeline.servers()]
     last = max(clients or own, key=time_of)
     can_recover = one.severity is Severity.ERROR or one.root_cause == "killed-by-the-operating-system"
-    if can_recover and (returned := _returned(timeline, one, last)):
+    if can_recover and (returned := _returned(proofs, one, last)):
         return returned
-    if (clients or one.root_cause == _ALLOCATION) and can_recover and (recovered := _recovered(timeline, one, last)):
+    if (clients or one.root_cause == _ALLOCATION) and can_recover and (recovered := _recovered(proofs, one, last)):
         return recovered
     if grown := _grown(timeline, one, last):
         return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
@@ -183,16 +187,15 @@ def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent], r
     return one
 
 
-def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+def _recovered(proofs: Proofs, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident with the record of its recovery; None without such a record."""
+    timeline = proofs.timeline
     if one.kind in _REPEATABLE:
-        success = _next(timeline, last, _REPEATABLE[one.kind], one.t_end_ms)
+        success = _next(proofs, last, _REPEATABLE[one.kind], one.t_end_ms)
         if success and not _fails_again(timeline, last, time_of(success)):
             return _with(one, success, _repeated(timeline, last, success), Severity.WARNING)
     if one.kind in _OF_STREAMS and one.root_cause not in _CAUSES_THAT_STAY:
-        running = [
-            event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if runs_again(event, last)
-        ]
+        running = [event for event in _after(proofs, last, ("STREAM_STATE",), one.t_end_ms) if runs_again(event, last)]
         if running and not _fails_again(timeline, last, time_of(running[0])):
             text = (
                 f"The thread was running again at {time_text(time_of(running[0]))}, and Streams processes the records "
@@ -200,9 +203,7 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
             )
             return _with_tasks(timeline, _with(one, running[0], text, Severity.WARNING), running[0])
     if one.kind == "task_migrated" and one.root_cause == "slow-processing":
-        running = [
-            event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if runs_again(event, last)
-        ]
+        running = [event for event in _after(proofs, last, ("STREAM_STATE",), one.t_end_ms) if runs_again(event, last)]
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
             # A record that is slow for each of several clients, or again and again, stays slow.
@@ -211,16 +212,16 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
             is_single = is_one_client and max(map(time_of, late)) - min(map(time_of, late)) <= LASTED_MS
             left = Severity.WARNING if is_single else one.severity
             return _with_tasks(timeline, _with(one, running[0], text, left), running[0])
-    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
+    if one.root_cause == _ALLOCATION and (start := _next(proofs, last, ("REDPANDA_STARTED",), one.t_end_ms)):
         return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
-    if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
+    if one.kind == "out_of_memory" and (again := _running_client(proofs, last, one.t_end_ms)):
         text = f"The program was started again and was running at {time_text(time_of(again))}."
         return _with(one, again, text, Severity.WARNING)
-    if one.root_cause == _OUT_OF_RANGE and (restored := _restored(timeline, one, last)):
+    if one.root_cause == _OUT_OF_RANGE and (restored := _restored(proofs, one, last)):
         return restored
-    if answered := _answered(timeline, one, last):
+    if answered := _answered(proofs, one, last):
         return answered
-    if later := later_success(timeline, one, last):
+    if later := later_success(proofs, one, last):
         return _with(one, later.event, later.text, later.severity or one.severity)
     return None
 
@@ -237,21 +238,21 @@ def _with_tasks(timeline: LogTimeline, one: Incident, running: LogEvent) -> Inci
     return one._replace(subject={**one.subject, **named})
 
 
-def _returned(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+def _returned(proofs: Proofs, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident with the record after which its kind is over; None without one, or if the fault returns."""
     category, sentence = _RETURNS.get(one.kind, (None, ""))
     if category is None:
         return None
-    later = timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RESTORED_MS, (category,))
-    if not later or _fails_again(timeline, last, time_of(later[0])):
+    later = proofs.between(last, one.t_end_ms + 1, one.t_end_ms + RESTORED_MS, (category,))
+    if not later or _fails_again(proofs.timeline, last, time_of(later[0])):
         return None
     return _with(one, later[0], sentence.format(at=time_text(time_of(later[0]))), Severity.WARNING)
 
 
-def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+def _restored(proofs: Proofs, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident of a store with the record that it was restored; None if the log ends before."""
     changelog = str(one.subject.get("topic-partition", ""))
-    ended = timeline.log_between(last, one.t_end_ms, one.t_end_ms + RESTORED_MS, ("STATE_RESTORE_END",))
+    ended = proofs.between(last, one.t_end_ms, one.t_end_ms + RESTORED_MS, ("STATE_RESTORE_END",))
     own = [event for event in ended if f"{changelog} " in event.message] or ended
     if not own:
         return None
@@ -260,10 +261,11 @@ def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
     return _with(one, own[0], f"The store was restored{records} at {time_text(time_of(own[0]))}.", Severity.WARNING)
 
 
-def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+def _answered(proofs: Proofs, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident of brokers or writes that failed with the record of a later success; None without one."""
+    timeline = proofs.timeline
     is_unreached = one.kind in _CONNECTIONS or one.root_cause == _NOT_REACHED
-    if is_unreached and (worked := _next_success(timeline, last, one.t_end_ms)):
+    if is_unreached and (worked := _next_success(proofs, last, one.t_end_ms)):
         client, left = (
             last.fields.get("client_id", ""),
             one.severity if _DROPPED in one.explanation else Severity.WARNING,
@@ -273,18 +275,18 @@ def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
             back = _with(one, worked, f"{what} again at {time_text(time_of(worked))}.", left)
             return back._replace(next_step=FIND_REASON) if one.root_cause == _NOT_REACHED else back
     if any(event.category == "SEND_REPEATED" for event in timeline.evidence(one)):
-        sent = _next(timeline, last, ("SEND_RECOVERED",), one.t_end_ms)
+        sent = _next(proofs, last, ("SEND_RECOVERED",), one.t_end_ms)
         if sent and not timeline.log_between(last, time_of(sent), time_of(sent) + RECOVERY_MS, ("SEND_REPEATED",)):
             text = f"A repeated write succeeded at {time_text(time_of(sent))}."
             return _with(one, sent, text, Severity.WARNING)
     return None
 
 
-def _running_client(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEvent | None:
+def _running_client(proofs: Proofs, last: LogEvent, end_ms: int) -> LogEvent | None:
     """Return the last record of a Streams client that is running again; None if it leaves that state later."""
     states = [
         event
-        for event in timeline.log_between(last, end_ms, end_ms + RESTORED_MS, ("STREAM_STATE",))
+        for event in proofs.between(last, end_ms, end_ms + RESTORED_MS, ("STREAM_STATE",))
         if event.fields.get("stream_client") and event.fields.get("to_state")
     ]
     return states[-1] if states and states[-1].fields["to_state"] == "RUNNING" else None
@@ -310,19 +312,17 @@ def _next_return(timeline: LogTimeline, partition: str, last: LogEvent, end_ms: 
     return next((event for event in grown if time_of(last) <= time_of(event) <= end_ms + RECOVERY_MS), None)
 
 
-def _after(
-    timeline: LogTimeline, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int
-) -> Sequence[LogEvent]:
-    return timeline.log_between(last, end_ms, end_ms + RECOVERY_MS, categories)
+def _after(proofs: Proofs, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int) -> Sequence[LogEvent]:
+    return proofs.between(last, end_ms, end_ms + RECOVERY_MS, categories)
 
 
-def _next(timeline: LogTimeline, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int) -> LogEvent | None:
-    return next((event for event in _after(timeline, last, categories, end_ms) if event is not last), None)
+def _next(proofs: Proofs, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int) -> LogEvent | None:
+    return next((event for event in _after(proofs, last, categories, end_ms) if event is not last), None)
 
 
-def _next_success(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEvent | None:
+def _next_success(proofs: Proofs, last: LogEvent, end_ms: int) -> LogEvent | None:
     """Return the next record that shows an answer of the brokers; partitions that are taken away are none."""
-    found = (event for event in _after(timeline, last, _WORKS, end_ms) if event is not last)
+    found = (event for event in _after(proofs, last, _WORKS, end_ms) if event is not last)
     return next((event for event in found if not TAKEN_AWAY.search(event.message)), None)
 
 

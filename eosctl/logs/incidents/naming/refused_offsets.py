@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.work import WORK, is_work
@@ -80,7 +81,7 @@ def _names(event: LogEvent, cause: _Cause) -> bool:
 def _named(timeline: LogTimeline, one: Incident, cause: _Cause) -> Incident:
     """Return an incident with its cause; one of a rebalance is a warning if its program worked on afterwards."""
     last = max(timeline.evidence(one), key=time_of)
-    works = any(map(is_work, timeline.log_between(last, time_of(last) + 1, inf, WORK)))
+    works = any(map(is_work, Proofs(timeline).between(last, time_of(last) + 1, inf, WORK)))
     severity = Severity.WARNING if cause.is_routine and works else one.severity
     return one._replace(
         root_cause=cause.slug,

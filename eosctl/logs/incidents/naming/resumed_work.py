@@ -18,6 +18,7 @@ from eosctl.logs.classifier.catalog import Weight, load_catalog
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.running_totals import COUNTS, RunningTotals
 from eosctl.logs.incidents.timeline.evidence import short_text
+from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import READY, WORK, is_ready, is_work
@@ -128,9 +129,9 @@ def failures_of(timeline: LogTimeline, one: Incident, events: Iterable[LogEvent]
     return Failures(same if same and PLACE(same[-1]) >= PLACE(last) else [*same, last], categories)
 
 
-def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> Resumed:
+def resumed_after(proofs: Proofs, one: Incident, failures: Failures) -> Resumed:
     """Return the work after the last failure that no failure follows soon, or else a client that is ready."""
-    last = failures.last
+    timeline, last = proofs.timeline, failures.last
     until_ms = time_of(last) + WITHIN_MS
     again = [
         event
@@ -138,13 +139,13 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
         if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event)
     ]
     totals = RunningTotals(timeline.log_between(last, time_of(last) - BEFORE_MS, time_of(last), COUNTS)[-SEARCHED:])
-    found = _shown(timeline, one, last, WORK, until_ms)
+    found = _shown(proofs, one, last, WORK, until_ms)
     shown = [event for event in found if is_work(event) or _is_flushed(timeline, event)]
     works = [event for event in shown if totals.shows_work(event)]
     if work := _lasting(_like(failures, works), again) or _lasting(works, again):
         return Resumed(work)
     # A client that joins before the last record of its fault is not ready after it.
-    shown = [event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event)]
+    shown = [event for event in _shown(proofs, one, last, READY, until_ms) if is_ready(event)]
     ready = [event for event in shown if time_of(event) >= one.t_end_ms]
     return Resumed(ready=_lasting(ready, again))
 
@@ -164,22 +165,22 @@ def _like(failures: Failures, works: Sequence[LogEvent]) -> Sequence[LogEvent]:
     return [event for event in works if _COMMIT.search(event.message)] if is_of_commits else ()
 
 
-def served_again(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent | None:
+def served_again(proofs: Proofs, events: Sequence[LogEvent]) -> LogEvent | None:
     """Return the record with which a server that ended serves again; None without one, or if it soon ends again.
 
     Args:
-        timeline: The logs.
+        proofs: The records that can prove it.
         events: The evidence of its end, all of servers.
     """
     last = max(events, key=PLACE)
-    later = timeline.log_between(last, time_of(last), time_of(last) + WITHIN_MS, _STARTS)[:SEARCHED]
+    later = proofs.between(last, time_of(last), time_of(last) + WITHIN_MS, _STARTS)[:SEARCHED]
     # A broker whose start fails changes its state to STARTED as well, before it shuts down.
     started = (one for one in later if time_of(one) - time_of(last) >= JVM_START_MS)
     found = next((one for one in started if _SERVES.search(one.message)), None)
     if found is None:
         return None
     categories = tuple(sorted({event.category for event in events}))
-    again = timeline.log_between(found, time_of(found), time_of(found) + QUIET_MS, categories)
+    again = proofs.timeline.log_between(found, time_of(found), time_of(found) + QUIET_MS, categories)
     return None if any(PLACE(event) > PLACE(found) for event in again) else found
 
 
@@ -197,13 +198,12 @@ def _lasting(shown: Sequence[LogEvent], failures: Sequence[LogEvent]) -> LogEven
 
 
 def _shown(
-    timeline: LogTimeline, one: Incident, last: LogEvent, categories: tuple[EventCategory, ...], until_ms: int
+    proofs: Proofs, one: Incident, last: LogEvent, categories: tuple[EventCategory, ...], until_ms: int
 ) -> Iterator[LogEvent]:
     """Yield the records of some categories of the same program and subject after a failure."""
-    later = timeline.log_between(last, time_of(last), until_ms, categories)[:SEARCHED]
-    workers = _Workers(timeline, last)
-    for event in later:
-        is_own = is_of_subject(timeline, one, event) or _is_of_component(last, event)
+    workers = _Workers(proofs.timeline, last)
+    for event in proofs.between(last, time_of(last), until_ms, categories)[:SEARCHED]:
+        is_own = is_of_subject(proofs.timeline, one, event) or _is_of_component(last, event)
         if PLACE(event) > PLACE(last) and is_own and workers.may_replace(event):
             yield event
 

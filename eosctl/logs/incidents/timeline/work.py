@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from eosctl.logs.classifier.catalog import load_catalog
+from eosctl.logs.incidents.timeline.denials import denies
 from eosctl.logs.incidents.timeline.own_words import is_initialization
 from eosctl.logs.incidents.timeline.times import PLACE
 from eosctl.model.event_names import EventCategory
-from eosctl.model.log_event import LogEvent, is_problem
+from eosctl.model.log_event import ERROR_LEVELS, LogEvent, is_problem
 from eosctl.model.log_totals import Overcome
 
 WORK: Final[tuple[EventCategory, ...]] = (
@@ -43,8 +44,15 @@ _COUNTED: Final = re.compile(rf"(?i:\b{VERBS}\b)")
 _AGAIN: Final = re.compile(r"\b(?:caught up|again|back (?:online|to normal|up)|UP|attempts?|retr(?:y|ies))\b")
 
 
+def can_prove(event: LogEvent) -> bool:
+    """Return whether a record can prove a success: it is not an error, and its sentence does not deny what it names."""
+    return event.level not in ERROR_LEVELS and not denies(event.message)
+
+
 def is_work(event: LogEvent) -> bool:
     """Return whether a record shows that records were processed, written, or committed."""
+    if not can_prove(event):
+        return False
     match event.category:
         case "TXN_COMMITTED" | "WORK_DONE":
             is_counted = _COUNTED.search(event.message) or _AGAIN.search(event.message) or _DONE.search(event.message)
@@ -62,6 +70,8 @@ def is_work(event: LogEvent) -> bool:
 
 def is_ready(event: LogEvent) -> bool:
     """Return whether a record shows a client that can begin to work: initialized, connected, or with partitions."""
+    if not can_prove(event):
+        return False
     match event.category:
         case "INIT_PRODUCER_ID" | "WORKS_AGAIN":
             return True

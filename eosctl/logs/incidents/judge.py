@@ -39,6 +39,7 @@ from eosctl.logs.incidents.joining.reported_again import join_reported_again
 from eosctl.logs.incidents.joining.returns import join_loops, join_returns
 from eosctl.logs.incidents.joining.rolled_back_clients import join_rolled_back_clients
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
+from eosctl.logs.incidents.joining.shared_faults import join_shared_faults
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
 from eosctl.logs.incidents.joining.stalled_servers import name_stalled_servers
@@ -140,6 +141,7 @@ _ENDING: Final[tuple[_Step, ...]] = (
     name_start_faults,
     join_ended_zookeeper,
     join_broker_faults,
+    join_shared_faults,
     join_process_ends,
     join_recoveries,
     join_pods,

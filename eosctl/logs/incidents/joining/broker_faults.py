@@ -89,7 +89,7 @@ def _requests_without_answer(timeline: LogTimeline, fault: _Fault, noted: Set[tu
     if cause.kind not in _SILENT or not fault.nodes:
         return ()
     near = within(timeline.client_events(*_UNANSWERED), cause.t_start_ms, cause.t_end_ms + LATE_MS)
-    own = [event for event in near if _nodes_in(event.message) == fault.nodes and _place(event) not in noted]
+    own = [event for event in near if nodes_in(event.message) == fault.nodes and _place(event) not in noted]
     found = {_place(event): event for event in own}
     for log, asked in by_key((timeline.log_of(event), event) for event in own).items():
         for event in timeline.log_between(asked[0], time_of(asked[0]), time_of(asked[-1]) + SOON_MS):
@@ -134,7 +134,7 @@ def _lost_with(timeline: LogTimeline, one: Incident) -> frozenset[str]:
     if one.kind not in _SILENT or "java" not in str(one.subject.get("process", "")):
         return frozenset()
     near = within(timeline.server_events(*DISCONNECTS), one.t_start_ms - MOMENT_MS, one.t_start_ms + BEFORE_MS)
-    found = frozenset(node for event in near for node in _nodes_in(event.message))
+    found = frozenset(node for event in near for node in nodes_in(event.message))
     return found if len(found) == 1 else frozenset()
 
 
@@ -153,17 +153,17 @@ def _other_nodes(one: Incident, events: Sequence[LogEvent]) -> set[str]:
     """Return the nodes that a broker exchanges nothing with, if its fault is that it gets no connection to them."""
     if one.kind != "authentication_failed":
         return set()
-    return set().union(*(_nodes_in(event.message) for event in events))
+    return set().union(*(nodes_in(event.message) for event in events))
 
 
-def _nodes_in(text: str) -> set[str]:
+def nodes_in(text: str) -> set[str]:
     """Return the ids of nodes that a client's record names.
 
-    >>> sorted(_nodes_in("Connection to node 3 (kf3/10.1.0.3:9094) could not be established"))
+    >>> sorted(nodes_in("Connection to node 3 (kf3/10.1.0.3:9094) could not be established"))
     ['3']
-    >>> sorted(_nodes_in("kafka-2.bus:9092/2: Timed out OffsetCommitRequest in flight"))
+    >>> sorted(nodes_in("kafka-2.bus:9092/2: Timed out OffsetCommitRequest in flight"))
     ['2']
-    >>> sorted(_nodes_in("Group coordinator kf1:9092 (id: 2147483646 rack: null) is unavailable or invalid"))
+    >>> sorted(nodes_in("Group coordinator kf1:9092 (id: 2147483646 rack: null) is unavailable or invalid"))
     ['1']
     """
     return {coordinating_node(name) or name for found in _NODE.finditer(text) for name in found.groups() if name}
@@ -232,21 +232,26 @@ def _mentions(text: str, partition: str) -> bool:
 
 def _names_broker(events: Sequence[LogEvent], fault: _Fault) -> bool:
     """Return whether the records of a client name one server, and it may be the broker of a fault."""
-    nodes = set().union(*(_nodes_in(event.message) for event in events))
-    peers = {_host_of(peer) for event in events if (peer := event.fields.get("peer"))}
+    nodes = set().union(*(nodes_in(event.message) for event in events))
+    peers = {host_of(peer) for event in events if (peer := event.fields.get("peer"))}
     if nodes:
         return nodes == fault.nodes
-    return bool(peers) and all(_is_host(peer, fault.hosts) or _ordinal_of(peer) in fault.nodes for peer in peers)
+    return bool(peers) and all(is_host(peer, fault.hosts) or ordinal_of(peer) in fault.nodes for peer in peers)
 
 
-def _host_of(peer: str) -> str:
+def host_of(peer: str) -> str:
+    """Return the host of an address, in lower case.
+
+    >>> host_of("Kafka-2.bus/10.4.0.2:9092")
+    'kafka-2.bus'
+    """
     return peer.rpartition(":")[0].partition("/")[0].lower()
 
 
-def _ordinal_of(host: str) -> str:
+def ordinal_of(host: str) -> str:
     """Return the number with which the first label of a host's name ends; empty for an address.
 
-    >>> _ordinal_of("kafka-2.bus.svc"), _ordinal_of("10.4.0.2")
+    >>> ordinal_of("kafka-2.bus.svc"), ordinal_of("10.4.0.2")
     ('2', '')
     """
     label = host.partition(".")[0]
@@ -254,7 +259,8 @@ def _ordinal_of(host: str) -> str:
     return found["node"] if found and not label.isdecimal() else ""
 
 
-def _is_host(peer: str, hosts: frozenset[str]) -> bool:
+def is_host(peer: str, hosts: frozenset[str]) -> bool:
+    """Return whether a host is one of some, by its whole name or its first labels."""
     return any(peer == host or peer.startswith(f"{host}.") or host.startswith(f"{peer}.") for host in hosts)
 
 

@@ -54,17 +54,6 @@ IN_ERROR: Final = Follows(
     ),
 )
 """A producer stays in its error state until it aborts, or another one takes its place (``TransactionManager``)."""
-_NOT_ADMITTED: Final = Follows(
-    frozenset({"authentication_failed"}),
-    "its requests timed out at {at}, because no broker admits the client.",
-    ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
-)
-"""A client that no broker admits only reports timeouts afterwards, without the reason."""
-_NOT_CONNECTED: Final = Follows(
-    frozenset({"broker_address_invalid", "host_not_resolved", "protocol_mismatch"}),
-    "its requests timed out at {at}, because it has no connection to a broker.",
-    ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
-)
 _WITHOUT_BROKER: Final = Follows(
     frozenset({"brokers_not_reached"}),
     "a send got no metadata at {at}, because the client has no connection to a broker.",
@@ -167,18 +156,18 @@ _UNSTABLE: Final = Follows(
     within_ms=600_000,
 )
 FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
-    **dict.fromkeys(kinds_with("waits"), (_NOT_ADMITTED, _NOT_CONNECTED, _NOT_WRITTEN)),
-    "metadata_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _WITHOUT_BROKER, _WITHOUT_TOPIC, _NOT_WRITTEN),
+    **dict.fromkeys(kinds_with("waits"), (_NOT_WRITTEN,)),
+    "metadata_timeout": (_WITHOUT_BROKER, _WITHOUT_TOPIC, _NOT_WRITTEN),
     "consumer_ended": (_CONSUMER_ENDED,),
     **dict.fromkeys(
         ("init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-        (_NOT_ADMITTED, _NOT_CONNECTED, _NOT_WRITTEN, _WITHOUT_COORDINATOR),
+        (_NOT_WRITTEN, _WITHOUT_COORDINATOR),
     ),
-    "consumer_offsets_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _UNSTABLE, _WITHOUT_COORDINATOR),
+    "consumer_offsets_timeout": (_UNSTABLE, _WITHOUT_COORDINATOR),
     "producer_fenced": (_REFUSED_LATE, _FENCED_AFTER_TROUBLE),
     "invalid_producer_epoch": (_REFUSED_LATE,),
     "commit_lost": (_RESTORED_LATE, _OVER_BEFORE_COMMIT),
-    "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),
+    "connector_offsets_not_stored": (NOT_FLUSHED,),
     "task_corrupted": (_WIPED, _NOT_COMMITTED),
     **dict.fromkeys(("streams_client_failed", "streams_uncaught_exception", "stream_thread_died"), (ENDED_STREAMS,)),
     "member_fenced": (_LEFT,),

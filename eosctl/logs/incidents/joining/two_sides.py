@@ -1,7 +1,8 @@
 """Join a fault with its report by the other side: the broker that refuses a login, the JobManager of a failed task.
 
 Both log the same moment, the other side without the names of the client: no transactional id, group, or task. Only a
-single fault of that kind at that moment can be the same one.
+single fault of that kind at that moment can be the same one, and only if both name the same thing, or the other side
+cannot name any.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ MOMENT_MS: Final = 2_000
 _LOGIN: Final = "authentication_failed"
 _CHECKSUM: Final = "checksum-wrong-on-arrival"
 _NAMES: Final = ("transactional.id", "group", "client.id", "connector.task", "producerId", "principal")
-_OWN: Final = (*_NAMES, "topic-partition", "topic")
+_SHARED: Final = ("group.instance.id", "topic-partition", "topic")
+"""What both sides can name."""
+_OWN: Final = (*_NAMES, *_SHARED)
 """What the client's report names: a broker that refuses a batch may name less."""
 _OF_JOBS: Final = ("org.apache.flink.runtime.executiongraph.", "org.apache.flink.runtime.jobmaster.", "o.a.f.r.e.")
 
@@ -34,7 +37,7 @@ def join_two_sides(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iter
     def home_of(one: Incident) -> Incident | None:
         if not named or not _is_other_side(timeline, one):
             return None
-        near = [other for other in named[one.kind, one.root_cause] if _is_of_moment(one, other)]
+        near = [other for other in named[one.kind, one.root_cause] if _is_of_moment(one, other) and _agree(one, other)]
         return near[0] if len(near) == 1 else None
 
     return absorb(incidents, home_of, _whole)
@@ -46,9 +49,17 @@ def _is_other_side(timeline: LogTimeline, one: Incident) -> bool:
         return False
     events = timeline.evidence(one)
     servers = timeline.servers()
-    if (one.kind == _LOGIN or one.root_cause == _CHECKSUM) and all(event.application in servers for event in events):
-        return bool(events)
-    return bool(events) and all(event.logger.startswith(_OF_JOBS) for event in events)
+    is_of_servers = all(event.application in servers for event in events)
+    return bool(events) and (is_of_servers or all(event.logger.startswith(_OF_JOBS) for event in events))
+
+
+def _agree(one: Incident, other: Incident) -> bool:
+    """Return whether two reports name nothing different, and the same thing if servers can name it at all."""
+    pairs = [
+        (mine, theirs) for name in _SHARED if (mine := one.subject.get(name)) and (theirs := other.subject.get(name))
+    ]
+    can_name = one.kind != _LOGIN and one.root_cause != _CHECKSUM and not one.subject.get("application")
+    return all(mine == theirs for mine, theirs in pairs) and (bool(pairs) or not can_name)
 
 
 def _is_of_moment(one: Incident, other: Incident) -> bool:

@@ -125,3 +125,26 @@ def test_a_controller_that_cannot_replay_is_a_controller(tmp_path: Path) -> None
 def test_a_consumer_that_takes_no_records_is_reported(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"telegraf.log": SARAMA.format(1) + SARAMA.format(2)})
     assert (found.kind, found.subject["topic-partition"]) == ("consumer_too_slow", "cut-9")
+
+
+def test_a_dead_streams_client_names_its_last_cause(tmp_path: Path) -> None:
+    line = "2026-03-28 04:{},000 {} [t-1-StreamThread-1] o.a.k.streams.X - {}\n"
+    lost = (
+        "[Consumer clientId=t-1-StreamThread-1-consumer, groupId=t] Group coordinator kb:9092 (id: 2147483647 rack: "
+        "null) is unavailable or invalid, will attempt rediscovery"
+    )
+    found = "[Consumer clientId=t-1-StreamThread-1-consumer, groupId=t] Discovered group coordinator kb:9092 (id: 1)"
+    died = (
+        "stream-thread [t-1-StreamThread-1] Encountered the following exception during processing and the thread is "
+        "going to shut down: \norg.apache.kafka.streams.errors.StreamsException: Timed out while committing offsets\n"
+        "Caused by: org.apache.kafka.common.errors.TimeoutException: Timeout of 60000ms expired before successfully "
+        "committing offsets {t-1=OffsetAndMetadata{offset=8}}"
+    )
+    dead = "stream-client [t-1] All stream threads have died. The instance will be in error state and should be closed."
+    end = line.format("30:30", "ERROR", died) + line.format("30:31", "ERROR", dead)
+    (one,) = judge(tmp_path / "lost", {"t.log": line.format("29:30", "INFO", lost) + end})
+    assert "Its last cause: TimeoutException: Timeout of 60000ms" in one.explanation
+    assert "lost its coordinator at 2026-03-28T04:29:30.000Z" in one.explanation
+    back = line.format("29:30", "INFO", lost) + line.format("29:40", "INFO", found)
+    (other,) = judge(tmp_path / "found", {"t.log": back + end})
+    assert "lost its coordinator" not in other.explanation

@@ -48,6 +48,8 @@ _LEADERLESS: Final = re.compile(r"\bleaderless\b|LEADER_NOT_AVAILABLE|LeaderNotA
 """Words of a client that finds a partition without a leader, which may get the former one again."""
 _MOVED: Final[tuple[EventCategory, ...]] = ("NOT_LEADER",)
 _COORDINATOR: Final[EventCategory] = "COORDINATOR_DISCOVERED"
+_NO_COORDINATOR: Final[EventCategory] = "COORDINATOR_UNAVAILABLE"
+_UNEXPLAINED: Final = "unexplained"
 _DUPLICATE: Final = "duplicate-transactional-id"
 _QUOTED: Final = 2
 _SHOWN: Final = 3
@@ -97,11 +99,21 @@ def _before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     ]
     if near and (found := _coordinator_after(timeline, near[0], first, clients)) is not None:
         return [*near, found]
+    if one.root_cause == _UNEXPLAINED and (away := _lost_coordinator(timeline, first, clients)):
+        return [*near, *away]
     soon = [event for event in near if time_of(first) - time_of(event) <= BEFORE_MS]
     lasting = [event for event in near if not _ROUTINE.search(event.message)]
     if one.kind in _LATE or len(lasting) > 1:
         return lasting or soon
     return soon or _losses_of_refusing(timeline, own, first)
+
+
+def _lost_coordinator(timeline: LogTimeline, first: LogEvent, clients: set[str]) -> Sequence[LogEvent]:
+    """Return the record in which a client lost its coordinator before a fault, if it did not find one again."""
+    since_ms = time_of(first) - LASTING_MS
+    near = timeline.log_between(first, since_ms, time_of(first), (_NO_COORDINATOR, _COORDINATOR))
+    own = [event for event in near if not clients or event.fields.get("client_id", "") in {"", *clients}]
+    return own[-1:] if own and own[-1].category == _NO_COORDINATOR else ()
 
 
 def _losses_of_refusing(timeline: LogTimeline, own: Sequence[LogEvent], first: LogEvent) -> Sequence[LogEvent]:
@@ -145,7 +157,8 @@ def _server_of(event: LogEvent) -> str:
 def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
     moved = [event for event in events if event.category in _MOVED and not _NETWORK.search(event.message)]
     found = [event for event in events if event.category == _COORDINATOR]
-    cut = [event for event in events if event not in (*moved, *found)]
+    away = [event for event in events if event.category == _NO_COORDINATOR]
+    cut = [event for event in events if event not in (*moved, *found, *away)]
     texts = []
     if cut:
         servers = sorted({server for event in cut if (server := _server_of(event))})
@@ -159,12 +172,14 @@ def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
         has_none = all(_LEADERLESS.search(event.message) for event in moved)
         leader = f"{what} without a leader" if has_none else f"a new leader of {what}"
         texts.append(f"found {leader} at {time_text(time_of(moved[0]))}")
+    if away:
+        texts.append(f"lost its coordinator at {time_text(time_of(away[0]))}, and had not found it again")
     if found:
         node = found[0].fields["coordinator_id"]
         texts.append(f"found its coordinator on broker {node} at {time_text(time_of(found[0]))}")
     is_earlier = one.t_start_ms - time_of(events[-1]) > LASTING_MS
     when = f"In the {duration_text(one.t_start_ms - time_of(events[0]))} before" if is_earlier else "Just before"
     return one._replace(
-        evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED], *found])),
+        evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED], *away, *found])),
         explanation=f"{one.explanation} {when}, the same client {' and '.join(texts)}: that may have triggered it.",
     )

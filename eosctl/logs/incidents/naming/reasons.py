@@ -65,6 +65,8 @@ def quote_reasons(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
         if not events or not _is_open(one):
             yield one
             continue
+        if one.root_cause == UNEXPLAINED and (thrown := _thrown(events)):
+            one = one._replace(explanation=f"{one.explanation} {_NAMED}{short_text(thrown).rstrip('.')}.")
         first = min(events, key=time_of)
         near = timeline.log_between(first, one.t_start_ms - BEFORE_MS, one.t_end_ms + AFTER_MS)
         errors = [event for event in near if is_unknown_error(event) and (event.file, event.offset) not in taken]
@@ -110,6 +112,11 @@ def _of_expiry(one: Incident, warned: LogEvent) -> Incident:
         "role, or ticket. Then restart the client. The brokers and their ACLs are not the cause.",
         evidence=tuple(dict.fromkeys((EvidenceLine(warned.file, warned.offset, warned.line), *one.evidence))),
     )
+
+
+def _thrown(events: Sequence[LogEvent]) -> str:
+    """Return the last cause that a record of an incident names; empty without one."""
+    return next((thrown for event in sorted(events, key=time_of) if (thrown := event.fields.get("thrown"))), "")
 
 
 def _loudest(events: Sequence[LogEvent]) -> LogEvent:

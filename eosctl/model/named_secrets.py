@@ -15,6 +15,7 @@ from eosctl.model.localized_names import ASCII_HINTS, LOCALIZED
 from eosctl.model.random_words import is_random
 from eosctl.model.secret_keys import KEY_NAME, is_secret_key
 from eosctl.model.secret_values import OPENER, further_value, value_behind
+from eosctl.model.topic_errors import is_topic_error
 
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
 _HINTS: Final = (
@@ -220,6 +221,8 @@ def _names_secret(text: str, lower: str, head: re.Match[str]) -> bool:
     """Return whether a name is that of a secret, without what stands between it and its value."""
     start, end = head.span("name")
     if text.endswith(_NEVER_A_NAME, start, end) or _HARMLESS_NAME.search(text[start:end]) is not None:
+        return False
+    if head["sign"] and is_topic_error(text, start, head.end()):
         return False
     if head["key"] is not None:
         return is_secret_key(text, start, end, head.end())

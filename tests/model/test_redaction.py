@@ -12,7 +12,9 @@ from eosctl.collect.bundles.redaction import redacted_lines
 from eosctl.knowledge.protocol import load_protocol
 from eosctl.model.api_names import is_api_name
 from eosctl.model.redaction import redact_address, redact_line, redact_text, setting_text
+from eosctl.model.topic_errors import NAMES
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl
 from tests.model.positions import BARE, BOUNDED, CANARY, IN_ADDRESSES, TOKENS, pem, planted
 
@@ -125,6 +127,8 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         'Content-Disposition: form-data; name="file"\n\norders\n--',
         "{topic=orders, partition=1, offset=17 of 20}",
         "setting the offset of partition 3 to 17",
+        "Error while fetching metadata with correlation id 3 : {token_delta=LEADER_NOT_AVAILABLE}",
+        "{orders=UNKNOWN_TOPIC_OR_PARTITION, password-resets=INVALID_TOPIC_EXCEPTION, api-key-use-0=UNKNOWN_TOPIC_ID}",
     ],
 )
 def test_other_texts_stay(text: str) -> None:
@@ -153,6 +157,25 @@ def test_every_request_is_known_by_its_name() -> None:
 
 @pytest.mark.parametrize("text", ["apiKey=hunter", "apiKey=FETCH-2", "api.key=1234567, version=1", "apiKey=12, a=b"])
 def test_other_keys_of_apis_are_masked(text: str) -> None:
+    assert "[hidden]" in redact_text(text)
+
+
+def test_every_error_of_topics_is_one_of_kafka() -> None:
+    assert set(NAMES.split()) - set(ErrorCode.__members__) == {"NOT_LEADER_FOR_PARTITION"}
+    for name in NAMES.split():
+        assert name in redact_text(f"{{token_delta={name}}}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{password=hunter2, token_delta=LEADER_NOT_AVAILABLE}",
+        "{token_delta=LEADER_NOT_AVAILABLE_2}",
+        "password=LEADER_NOT_AVAILABLE",
+        "{token=LEADER_NOT_AVAILABLE-x}",
+    ],
+)
+def test_only_errors_in_maps_of_topics_stay(text: str) -> None:
     assert "[hidden]" in redact_text(text)
 
 

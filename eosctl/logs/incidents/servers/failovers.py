@@ -27,6 +27,8 @@ _RAN_ON: Final = "The broker kept running"
 _RETURNED: Final = "It was slow, hung, or cut off, as no record shows a start of it"
 _STEP: Final = "Find out why the process died."
 _OPEN_STEP: Final = "Look in the broker's own log of this time and at its host: it stopped, died, hung, or was cut off."
+AGAIN_MS: Final = 3_600_000
+"""Maximum time from a fencing to an overload of the same controller that shows that its reason is still there."""
 SAME_FENCING_MS: Final = 2_000
 """Records that are this close are of one fencing: a session lasts longer, and a node may write to two files."""
 
@@ -147,22 +149,22 @@ def find_stalled_brokers(
             for event, near in felt
         )
         if overloaded:
-            why = (
-                f"Before that, the controller reported that its event queue was overloaded and that it had timed out a "
-                f"heartbeat of broker {node} in it: the controller was too slow, and the broker need not be at fault. "
-            )
+            reason = f"its own event queue was overloaded, and heartbeats of broker {node} timed out in it"
+            why = "The controller was too slow, and the broker need not be at fault. "
             step = (
                 "Find what held the controller up: its CPU, its disk, its garbage collection, or a burst of requests. "
                 "Raise broker.session.timeout.ms only then."
             )
         else:
-            why = ""
+            reason, why = "it received no heartbeat for broker.session.timeout.ms", ""
             step = (
                 "Find what held the broker up: a slow or failing disk, a long garbage collection, a stopped container, "
                 "or the network to the controllers."
             )
         count = f" {count_text(int(moved[0].fields['moved_count']), 'partition')} changed." if moved else ""
         end = f" It was unfenced at {time_text(time_of(back))}." if back else ""
+        later = _overloads_after(timeline, node, back or last) if overloaded else ()
+        again = f" The queue was overloaded again at {time_text(time_of(later[0]))}." if later else ""
         yield incident(
             "broker_fenced",
             _OVERLOADED if overloaded else "running-broker-missed-heartbeats",
@@ -172,10 +174,11 @@ def find_stalled_brokers(
                 *(one for event, near in felt for one in (event, *near)),
                 *moved[:1],
                 *([back] if back else []),
+                *later[:1],
             ],
-            f"The controller fenced broker {node}{f' {repeated}' if repeated else ''}, as it received no heartbeat for "
-            f"broker.session.timeout.ms. {why}{_RAN_ON if is_certain else _RETURNED}: its leaders and coordinators "
-            f"moved, and requests to it failed meanwhile.{count}{end}",
+            f"The controller fenced broker {node}{f' {repeated}' if repeated else ''}, as {reason}. {why}"
+            f"{_RAN_ON if is_certain else _RETURNED}: its leaders and coordinators moved, and requests to it failed "
+            f"meanwhile.{count}{end}{again}",
             step,
             severity=Severity.WARNING,
             confidence=0.85 if is_certain else FENCED_ONLY,
@@ -186,6 +189,12 @@ def _overloads_before(timeline: LogTimeline, node: str, fenced: LogEvent) -> Seq
     """Return the heartbeats of a broker that the controller's own queue held too long before it fenced the broker."""
     stalls = timeline.with_value("fenced_broker", node, "CONTROLLER_STALL")
     return within(stalls, time_of(fenced) - FAILOVER_MS, time_of(fenced) + SAME_FENCING_MS)
+
+
+def _overloads_after(timeline: LogTimeline, node: str, event: LogEvent) -> Sequence[LogEvent]:
+    """Return the heartbeats of a broker that the controller's queue held too long again, after it was unfenced."""
+    stalls = timeline.with_value("fenced_broker", node, "CONTROLLER_STALL")
+    return within(stalls, time_of(event) + SAME_FENCING_MS, time_of(event) + AGAIN_MS)
 
 
 class _Coordinators:

@@ -17,7 +17,7 @@ from eosctl.logs.digest.precursors import CAUSES, FAILURES, rank_precursors
 from eosctl.logs.digest.templates import template_of
 from eosctl.model.log_digest import ClockOffset, PauseOutlook, Precursor
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.rows import event_of
+from spark_log_analytics.rows import event_of, is_problem_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,6 @@ LIFE_COLUMNS: Final = (
 )
 SUSPECT_COLUMNS: Final = "partition string, first_ms long, last_ms long, event_count long, categories array<string>"
 
-_LOUD: Final = ("WARN", "ERROR", "FATAL")
 _REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
 _OPEN_ENDED: Final = ("HANGING_TXN_HINT", "OPEN_TRANSACTION", "READER_STUCK", "TXN_MARKER_RETRY")
 """Categories of records about a transaction that does not end."""
@@ -55,7 +54,7 @@ def templates(events: DataFrame) -> DataFrame:
     """Count warnings, errors, and throwables by template: rows of ``TEMPLATE_COLUMNS``, the most frequent first."""
     from pyspark.sql import functions as f
 
-    loud = _with_template(events.where(f.col("level").isin(*_LOUD) | f.col("exception").isNotNull()))
+    loud = _with_template(events.where(is_problem_row()))
     place = f.min(f.struct("file", "offset"))
     counted = loud.groupBy("text", "category", "root_class").agg(
         f.count("*").alias("event_count"),
@@ -94,7 +93,7 @@ def bursts(events: DataFrame, gap_ms: int = SESSION_GAP_MS, min_count: int = MIN
 
     timed = events.where("time_ms is not null")
     span = timed.agg((f.max("time_ms") - f.min("time_ms") + 1).alias("span_ms"))
-    loud = timed.where(f.col("level").isin(*_LOUD) | f.col("exception").isNotNull())
+    loud = timed.where(is_problem_row())
     who = ["application", "category"]
     in_order = Window.partitionBy(*who).orderBy("time_ms")
     begins = f.col("time_ms") - f.lag("time_ms").over(in_order) > gap_ms

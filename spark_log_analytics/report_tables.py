@@ -20,19 +20,19 @@ from eosctl.model.log_digest import (
     Template,
     Unexplained,
 )
-from eosctl.model.log_event import ERROR_LEVELS, LogEvent, SourceSummary
+from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_totals import Activity, EventTotals, Moment
 from eosctl.model.period import Period
 from spark_log_analytics import digests
 from spark_log_analytics.incidents import incident_of, judge_events
 from spark_log_analytics.job import in_period
 from spark_log_analytics.packing import unmeasured_batches
-from spark_log_analytics.rows import collected, event_of, events_of
+from spark_log_analytics.rows import collected, event_of, events_of, is_problem_row
 from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 MOST_TEMPLATES: Final = 10_000
 MOST_BURSTS: Final = 10_000
@@ -97,13 +97,6 @@ def report_tables(
         totals=totals,
         activity=activity_of(totals, _moments(events, totals)),
     )
-
-
-def is_problem_row() -> Column:
-    """Return whether a row is a warning, an error, or a throwable."""
-    from pyspark.sql import functions as f
-
-    return f.col("level").isin("WARN", *sorted(ERROR_LEVELS)) | f.col("exception").isNotNull()
 
 
 def _totals(events: DataFrame, sources: Sequence[SourceSummary]) -> EventTotals:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_columns, batch_of_rows
 from eosctl.logs.tally import SplitCounts, SplitScan
-from eosctl.model.log_event import LogEvent, LoggedException
+from eosctl.model.log_event import CALM_LEVELS, PROBLEM_CATEGORIES, PROBLEM_LEVELS, LogEvent, LoggedException
 from spark_log_analytics.task_costs import COST_COLUMNS, TaskClock, TaskCost, cost_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 EVENT_COLUMNS: Final = (
     "file string, offset long, line long, time_ms long, time_assumed boolean, level string, thread string, "
@@ -36,6 +36,15 @@ SCAN_COLUMNS: Final = (
 
 
 _REPEATED: Final = frozenset({"file", "level", "thread", "logger", "application", "host", "category"})
+
+
+def is_problem_row() -> Column:
+    """Return whether a row is a problem, as ``eosctl.model.log_event.is_problem`` defines it."""
+    from pyspark.sql import functions as f
+
+    is_without_level = ~f.col("level").isin(*sorted(CALM_LEVELS))
+    by_category = is_without_level & f.col("category").isin(*sorted(PROBLEM_CATEGORIES))
+    return f.col("level").isin(*sorted(PROBLEM_LEVELS)) | f.col("exception").isNotNull() | by_category
 
 
 def arrow_schema(*, with_counts: bool) -> pa.Schema:

@@ -17,7 +17,7 @@ from eosctl.model.blame import BlameVerdict
 from eosctl.model.group_commit import GroupCommit
 from eosctl.model.hang import HangVerdict
 from eosctl.model.history import TransactionLogEntry
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import BatchFact, Lane, LaneKind, Mark, Timeline, Tone
 from eosctl.model.transaction import TopicPartition, TransactionState
@@ -251,7 +251,7 @@ def _logged(focus: Focus, events: Iterable[LogEvent], owners: Mapping[int, str])
         )
         if event.time_ms is None or (narrowed and not concerns):
             continue
-        bad = event.level in ("WARN", "ERROR", "FATAL") or event.exception is not None
+        bad = is_problem(event)
         text = f"{event.category}: {event.message[:160]}"
         kind = LaneKind.BROKER if event.logger.startswith(("kafka.", "org.apache.kafka.controller")) else (
             LaneKind.CONSUMER if "group" in fields and "transactional_id" not in fields else LaneKind.PRODUCER

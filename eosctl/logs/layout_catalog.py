@@ -47,6 +47,8 @@ class Layout(NamedTuple):
 
 NUMBERED: Final = "numbered-level"
 """The layout of C programs that print syslog's number of a level."""
+PRIORITIZED: Final = "syslog-5424"
+"""The layout with the number of syslog's facility and level."""
 LAYOUTS: Final = (
     Layout(
         "kafka", rf"\[(?P<time>{_DATE})\] (?P<level>{_LEVEL}) +(?:\[(?P<thread>[^\]|\n]+\|[^\]\n]*)\] )?{_REST}", True
@@ -121,7 +123,7 @@ LAYOUTS: Final = (
     Layout("json", r"(?P<json>\{[ \t]*\"[^\n]*\})"),
     Layout("logfmt", r"(?P<pairs>(?:[\w.@-]+=(?:\"(?:[^\"\\\n]|\\.)*\"|[^\s\"]*) +){1,20}(?:msg|message)=[^\n]*)"),
     Layout("slog", rf"time=\"?(?P<time>{_DATE})\"? level=(?P<level>{_LEVEL}) {_REST}"),
-    Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
+    Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}}(?:\d{{4}})? {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
     Layout(
         "go",
         rf"(?:\[(?P<logger>[\w.-]+)\] ?)?(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}",
@@ -142,8 +144,9 @@ LAYOUTS: Final = (
         rf"(?P<logger>[\w./@()-]+)(?:\[\d+\])?: {_REST}",
     ),
     Layout(
-        "syslog-5424",
-        rf"<\d{{1,3}}>1 (?P<time>{_DATE}) (?:-|(?P<host>\S+)) (?P<logger>\S+) \S+ \S+ (?:-|\[[^\n]*?\]) ?{_REST}",
+        PRIORITIZED,
+        rf"<(?P<level>\d{{1,3}})>1 (?P<time>{_DATE}) (?:-|(?P<host>\S+)) (?P<logger>\S+) \S+ \S+ "
+        rf"(?:-|\[[^\n]*?\]) ?{_REST}",
     ),
     Layout(
         "jul",
@@ -228,7 +231,7 @@ LAYOUTS: Final = (
     Layout(
         "undated",
         rf"\[?(?P<time>\d{{13}}|\d{{10}}[.,]\d{{3,9}}|(?:\d\d[/-]\d\d[ T])?{_CLOCK}|\d{{1,2}}:\d\d[AP]M)[^\w\n]{{1,3}}"
-        rf"[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
+        rf"[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n\[({{]{{0,3}}{_REST}",
     ),
     Layout("level-alone", rf"\[(?P<level>{_LEVEL})\] +{_REST}"),
     Layout("dated-above", rf"[^\w\n]?(?P<time>{_ANY_DATE})(?P<message>[^\w\n]?\r?$)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.event_names import ACTING_CATEGORIES, WATCHED_CATEGORIES, EventCategory, EventField
 
 UNCLASSIFIED: Final = "UNCLASSIFIED"
 """The category of errors and throwables without a match in the catalog."""
@@ -13,6 +13,9 @@ FATAL_LEVELS: Final = frozenset({"FATAL", "CRITICAL"})
 CALM_LEVELS: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 """Levels at which programs report no error."""
 ERROR_LEVELS: Final = FATAL_LEVELS | {"ERROR", "SEVERE"}
+PROBLEM_LEVELS: Final = ERROR_LEVELS | {"WARN"}
+PROBLEM_CATEGORIES: Final = ACTING_CATEGORIES | WATCHED_CATEGORIES
+"""The categories of records that are problems where they have no level."""
 
 
 class LoggedException(NamedTuple):
@@ -51,8 +54,21 @@ class LogEvent(NamedTuple):
 
 
 def is_problem(event: LogEvent) -> bool:
-    """Return whether an event is a warning, an error, or a throwable."""
-    return event.level in ERROR_LEVELS or event.level == "WARN" or event.exception is not None
+    """Return whether an event is a warning, an error, or a throwable.
+
+    The category decides for an event without a known level: exports leave levels out.
+    """
+    if event.level in PROBLEM_LEVELS or event.exception is not None:
+        return True
+    return event.level not in CALM_LEVELS and event.category in PROBLEM_CATEGORIES
+
+
+def is_error(event: LogEvent) -> bool:
+    """Return whether an event is an error; without a known level, whether its category calls for action."""
+    if event.level in ERROR_LEVELS:
+        return True
+    has_level = event.level in CALM_LEVELS or event.level in PROBLEM_LEVELS
+    return not has_level and event.category in ACTING_CATEGORIES
 
 
 LAYOUTS_WITHOUT_DATE: Final = frozenset({"logback-clock", "log4j2-short", "clock-logger", "jboss", "undated", "klog"})

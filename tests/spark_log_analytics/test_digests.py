@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from eosctl.logs.digest.digest import digest_events
 from eosctl.logs.scan import scan_paths
-from eosctl.model.log_event import LogEvent
+from eosctl.model.event_names import EventCategory
+from eosctl.model.log_event import LogEvent, is_problem
 
 pytestmark = pytest.mark.spark
 
@@ -95,3 +96,18 @@ def test_a_transactional_ids_history_and_hang_suspects(spark: Any) -> None:
         suspect = found[partition]
         assert (suspect["first_ms"], suspect["last_ms"]) == (min(times), max(times))
         assert suspect["event_count"] >= len(times)
+
+
+def test_a_problem_is_the_same_on_both_engines(spark: Any) -> None:
+    from pyspark.sql import functions as f
+
+    from spark_log_analytics.rows import is_problem_row
+
+    event = next(one for one in scan_paths([USUAL]).events if one.exception is None)
+    levels = ("", "17", "INFO", "NOTICE", "WARN", "ERROR", "FATAL", "SEVERE")
+    categories = get_args(EventCategory)
+    events = [event._replace(category=name, level=level) for name in categories for level in levels]
+    rows = frame_of(spark, events).withColumn("is_problem", is_problem_row()).where(f.col("is_problem")).collect()
+    assert {(row["category"], row["level"]) for row in rows} == {
+        (one.category, one.level) for one in events if is_problem(one)
+    }

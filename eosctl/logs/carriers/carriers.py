@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.logs.carriers.exports import store_record
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.hosts import host_of_values
+from eosctl.logs.levels import level_of, with_priority
 
 
 class Inner(NamedTuple):
@@ -100,13 +101,19 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
             continue
         return Inner(
             stream=_service(entry) or (application_of(Path(path)) if path else ""),
-            text=text.rstrip("\r\n").encode("utf-8", "replace"),
+            text=with_priority(text.rstrip("\r\n").encode("utf-8", "replace"), _level(entry)),
             whole=_is_whole(name, text, entry),
             stamp=str(stamp)[: 13 if str(stamp).isdecimal() else None],
             host=host_of_values(entry),
             path=path,
         )
     return None
+
+
+def _level(entry: Mapping[str, Any]) -> str:
+    """Return the level that a collector has for a line: Google Cloud's and journald's."""
+    named = next((entry[name] for name in ("severity", "PRIORITY", "level") if name in entry), "")
+    return level_of(str(named)) if isinstance(named, str | int) else ""
 
 
 def _line(entry: Mapping[str, Any], name: str) -> object:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from eosctl.logs.carriers.documents import Piece
 from eosctl.logs.carriers.otlp import OTLP, is_otlp, otlp_pieces
+from eosctl.logs.levels import COLUMNS, NUMBERS, is_level, level_of_number, names_level
 
 TABLE: Final = "export-table"
 JSON: Final = "export-json"
@@ -27,14 +28,13 @@ _MESSAGES: Final = (
 )
 _TIMES: Final = (
     *("@timestamp", "timestamp", "_time", "time", "timegenerated", "ts", "date", "datetime", "@ingestiontime"),
-    *("__realtime_timestamp", "timegenerated [utc]"),
+    *("__realtime_timestamp", "date and time"),
 )
 _HOSTS: Final = ("host.name", "host", "hostname", "computer", "kubernetes.pod.name", "podname", "pod", "instance")
 _SERVICES: Final = (
     *("service", "service.name", "app", "kubernetes.labels.app", "kubernetes.container.name", "container"),
     *("containername", "source", "@logstream", "filename"),
 )
-_LEVELS: Final = ("level", "log.level", "severity", "loglevel", "levelname", "status")
 _JSON_SIGNS: Final = re.compile(
     rb'"hits"\s*:\s*\{|"results"\s*:\s*\[\s*\[|"resultType"\s*:\s*"streams"|"tables"\s*:\s*\[\s*\{|"_source"\s*:\s*\{'
     rb'|"results"\s*:\s*\[\s*\{[^{}]*"(?:_raw|message)"\s*:|"messages"\s*:\s*\[\s*\{[^\[\]]{0,999}"message"\s*:\s*\{'
@@ -86,10 +86,15 @@ def _columns(header: str) -> tuple[str, Sequence[str]] | None:
             names = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
         except csv.Error:
             continue
-        folded = {name.strip().lower() for name in names}
+        folded = set(map(_folded, names))
         if len(names) > 1 and folded & set(_MESSAGES) and folded & set(_TIMES):
             return delimiter, names
     return None
+
+
+def _folded(name: str) -> str:
+    """Return a column's name in lower case, without the zone that Azure adds to the names of times."""
+    return name.strip().lower().removesuffix(" [utc]")
 
 
 def _table(data: bytes) -> Iterator[Piece]:
@@ -210,17 +215,34 @@ def _journal(data: bytes) -> Iterator[Piece]:
 
 
 def store_record(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a log store's record as a collector's record with a line, unless the store has parsed the line."""
+    """Return a log store's record as a collector's record with a line, unless the store has the line's only level."""
     flat = dict(_flat(values))
-    named = {name.strip().lower(): value for name, value in flat.items() if value not in (None, "", "-")}
+    named = {_folded(name): value for name, value in flat.items() if value not in (None, "", "-")}
     message = next((named[name] for name in _MESSAGES if name in named), "")
     stamp = str(next((named[name] for name in _TIMES if name in named), "")).replace(" @ ", " ")
-    if any(name in named for name in _LEVELS) and not _is_line(str(message)):
-        return {**values, "@timestamp": stamp}
+    level = _level(named)
+    if level and not (_is_line(str(message)) and names_level(str(message))):
+        return {**values, "@timestamp": stamp, "level": level}
     host = str(next((named[name] for name in _HOSTS if name in named), ""))
     service = str(next((named[name] for name in _SERVICES if name in named), ""))
     carried = {"_raw": str(message), "_time": stamp, "host": host, "source": service}
     return {name: value for name, value in carried.items() if value or name in ("_raw", "_time")}
+
+
+_WORDS: Final = frozenset(name.lower() for name in COLUMNS)
+_NUMBERS: Final = frozenset(name.lower() for name in NUMBERS if name != "PRIORITY")
+
+
+def _level(named: Mapping[str, Any]) -> str:
+    """Return the level in the columns of a record: one of a known name, or one whose value is a level."""
+    words = (str(value) for name, value in named.items() if name in _WORDS or name.rpartition(".")[2] in _WORDS)
+    if word := next(words, ""):
+        return word
+    others = (str(value) for name, value in named.items() if name not in _MESSAGES and isinstance(value, str))
+    if word := next((text for text in others if is_level(text)), ""):
+        return word
+    numbers = (level_of_number(name, str(value)) for name, value in named.items() if name in _NUMBERS)
+    return next(filter(None, numbers), "")
 
 
 def _is_line(message: str) -> bool:

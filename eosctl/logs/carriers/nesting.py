@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from eosctl.logs.levels import is_level
+
 _DEEPEST: Final = 3
 _FAILURES: Final = frozenset({"error", "err", "exception", "cause", "throwable", "thrown", "exc"})
 """Objects that describe an error: their messages are not the record's."""
@@ -14,12 +16,6 @@ _STAMP: Final = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _TIME_NAME: Final = re.compile(r"(?i:time|date|stamp|epoch|millis|ts$|when|at$)")
 _EPOCHS_S: Final = range(1_000_000_000, 4_000_000_000)
 _UNITS: Final = (1, 1_000, 1_000_000, 1_000_000_000)
-_LEVELS: Final = frozenset(
-    [
-        *("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "FATAL", "CRITICAL", "SEVERE"),
-        "INFORMATION",
-    ]
-)
 _SENTENCE: Final = re.compile(r"\S+ \S+")
 _TRACE: Final = re.compile(r"\n[^\S\n]*+at |\n[^\S\n]++File |^Traceback \(|^(?:\w+\.)+\w+(?:Exception|Error)\b")
 
@@ -85,9 +81,9 @@ def message_like(values: Mapping[str, Any]) -> str:
 
 
 def level_like(values: Mapping[str, Any]) -> str:
-    """Return the first value that is the name of a level; empty if none is."""
-    texts = (value for value in values.values() if isinstance(value, str))
-    return next((text for text in texts if text.strip().upper() in _LEVELS), "")
+    """Return the first value, or tag of a list, that is the name of a level; empty if none is."""
+    listed = (one if isinstance(one, list) else (one,) for one in values.values())
+    return next((text for texts in listed for text in texts if isinstance(text, str) and is_level(text)), "")
 
 
 def trace_like(values: Mapping[str, Any]) -> str:

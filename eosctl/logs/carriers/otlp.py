@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eosctl.logs.carriers.documents import Piece
+from eosctl.logs.levels import level_of_number
 
 OTLP: Final = "export-otlp"
 _SIGN: Final = re.compile(rb'\{\s*"(?:resourceLogs|resource_logs)"\s*:\s*\[')
@@ -66,13 +67,19 @@ def _record(record: Mapping[str, Any], shared: Mapping[str, Any], scope: Any) ->
     values = {
         **_attributes(record),
         "@timestamp": stamp[:-_NANOSECONDS],
-        "level": str(named.get("severityText", "")),
+        "level": _level(named),
         "logger": logger,
         "message": message,
         "service.name": shared.get("service.name", shared.get("k8s.container.name", "")),
         "host.name": shared.get("k8s.pod.name", shared.get("host.name", "")),
     }
     return {name: value for name, value in values.items() if value != ""}
+
+
+def _level(named: Mapping[str, Any]) -> str:
+    numbers = (str(named[one]) for one in ("severityNumber", "severity_number") if one in named)
+    words = (str(named[one]) for one in ("severityText", "severity_text") if one in named)
+    return next(words, "") or next((level_of_number("severityNumber", number) for number in numbers), "")
 
 
 def _attributes(owner: Any) -> Mapping[str, Any]:

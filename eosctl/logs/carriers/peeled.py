@@ -17,6 +17,7 @@ from eosctl.logs.carriers.wrappers import SPAN_BYTES, SYSLOG, Peeled, names_serv
 from eosctl.logs.files.content import Margins
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Verdict, detect_layouts
+from eosctl.logs.levels import find_level
 from eosctl.logs.records.forms import Forms
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.sieve import sift_records
@@ -111,7 +112,7 @@ def placed_records(
             offset, line, stamp = part.origin(record.offset)
             found.append(
                 Placed(
-                    record=record._replace(matched=True) if has_syslogs and stamp else record,
+                    record=_with_level(record._replace(matched=True) if has_syslogs and stamp else record, stamp),
                     offset=offset + first,
                     line=line - before,
                     time=_time(record.time, stamp, is_zone_open=is_zone_open),
@@ -122,6 +123,12 @@ def placed_records(
             )
     found.sort(key=lambda one: one.offset)
     yield from found
+
+
+def _with_level(record: Record, stamp: str) -> Record:
+    """Return a record with the level at the beginning of its message: what a wrapper stamps is not prose."""
+    level = find_level(record.message).level if stamp and not record.level else ""
+    return record._replace(level=level, key=b"") if level else record
 
 
 def first_open_record(data: bytes, source: SourceFile) -> int:

@@ -43,7 +43,8 @@ _MARKED: Final = re.compile(
     rb"(?:[-*] |\+ ?|<[\w.-]{2,253}> |`(?=[^`])|(?:[\w.-]{1,100} ){0,2}[\w.-]{1,100}> )(.*?)`?\r?"
 )
 _NAMED: Final = re.compile(
-    rb"(?!(?i:trace|debug|info|notice|warn|warning|error|exception|fatal|severe|time|at)\b|[IWEF]\d{4}[ \t]+\d\d:)"
+    rb"(?!(?i:trace|debug|info|notice|warn|warning|error|exception|fatal|severe|time|at)\b"
+    rb"|[IWEF]\d{4}(?:\d{4})?[ \t]+\d\d:)"
     rb"([A-Za-z][\w.-]{1,252})[ \t]{1,80}(\S.*)"
 )
 _KUBETAIL: Final = re.compile(

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.logs.carriers.counted import with_counts
 from eosctl.logs.carriers.nesting import flattened, level_like, message_like, parsed, time_like, trace_like
 from eosctl.logs.files.hosts import host_of_values
+from eosctl.logs.levels import COLUMNS, NUMBERS, level_of, level_of_number
 
 _MESSAGE: Final = (
     *("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt", "body.stringValue"),
@@ -22,10 +23,6 @@ _TIME: Final = (
 _LINES: Final = ("MESSAGE", "textPayload", "line", "_raw", "LogMessage", "LogEntry")
 _STAMPS: Final = ("receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime", "TimeGenerated")
 """Collectors' names for a line, and for the time next to it."""
-_LEVEL: Final = (
-    *("level", "log.level", "severity", "levelname", "lvl", "status", "loglevel", "log_level", "@l", "severityText"),
-    *("severity_text", "sev"),
-)
 _LOGGER: Final = (
     *("logger_name", "log.logger", "loggerName", "logger", "logger.name", "SourceContext", "scope", "category", "name"),
     *("class", "module", "component", "caller"),
@@ -78,44 +75,6 @@ _OF_TRANSACTIONS: Final = re.compile(r"(?i)\b(?:abort|batch|begin|commit|produc|
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
 """Objects that contain the record, or parts of it, one level down."""
 _SIGNS: Final = re.compile(r"[ ._-]|^kafka")
-_ALIASES: Final = {
-    "WARNING": "WARN",
-    "CRITICAL": "FATAL",
-    "SEVERE": "ERROR",
-    "ERR": "ERROR",
-    "EMERG": "FATAL",
-    "ALERT": "FATAL",
-    "EMERGENCY": "FATAL",
-    "CRIT": "FATAL",
-    "PANIC": "FATAL",
-    "PANI": "FATAL",
-    "DPANIC": "FATAL",
-    "INFORMATION": "INFO",
-    "WRN": "WARN",
-    "INF": "INFO",
-    "FTL": "FATAL",
-    "DBG": "DEBUG",
-    "ERRO": "ERROR",
-    "VRB": "TRACE",
-    "FAIL": "ERROR",
-    "DBUG": "DEBUG",
-    "TRCE": "TRACE",
-    "VERBOSE": "TRACE",
-    "LOG": "INFO",
-    "CONFIG": "DEBUG",
-    "FINE": "DEBUG",
-    "FINER": "TRACE",
-    "FINEST": "TRACE",
-    "OK": "INFO",
-    "W": "WARN",
-    "D": "DEBUG",
-    "E": "ERROR",
-    "I": "INFO",
-    "F": "FATAL",
-}
-_SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
-_TENS_LEVELS: Final = {"10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}
-"""Levels of bunyan and pino."""
 _TRACE: Final = re.compile(r"^[^\S\n]*+at |Exception|Error|Throwable|Traceback", re.MULTILINE)
 _PLACEHOLDER: Final = re.compile(r"\{[@$]?(\w{1,80})(?:[,:][^{}\n]{0,40})?\}")
 _PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
@@ -140,11 +99,11 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
 
     A part without a known name is recognized by its shape.
     """
-    values = flattened(_without_line_numbers(values), _MESSAGE, _TIME, _LEVEL)
+    values = flattened(_without_line_numbers(values), _MESSAGE, _TIME, COLUMNS)
     names = _Names(values)
     told_message = _rendered(names.text(*_MESSAGE), names) or message_like(values)
     if (inner := parsed(told_message)) is not None:
-        values = {**values, **flattened(inner, _MESSAGE, _TIME, _LEVEL)}
+        values = {**values, **flattened(inner, _MESSAGE, _TIME, COLUMNS)}
         names = _Names(values)
         told_message = names.text(*_MESSAGE) or told_message
     if words := _words_of_label(names, told_message):
@@ -158,20 +117,28 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     if failures and message and not stack:
         message = f"{message}: {failures.pop(0)}"
     below = (more, stack, *failures, _identities(values, message))
-    level = names.text(*_LEVEL) or level_like(values)
+    level, is_level_number = _level(names, values)
     # Pino and Bunyan have no loggers: their name is that of the program.
-    program = names.text("name") if level.strip().isdecimal() and values.keys() >= _PINO else ""
+    program = names.text("name") if is_level_number and values.keys() >= _PINO else ""
     return Entry(
         _time(values, names),
-        level_of(level),
+        level,
         names.text(*_THREAD),
         "" if program else names.text(*_LOGGER),
         names.text(*_APPLICATION) or program,
         message.rstrip("\r"),
         "\n".join(part for part in below if part.strip()),
         host_of_values(values),
-        level.strip().isdecimal(),
+        is_level_number,
     )
+
+
+def _level(names: _Names, values: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the level among named values, and whether it is a number."""
+    if text := names.text(*COLUMNS) or level_like(values):
+        return level_of(text), text.strip().isdecimal()
+    found = ((name, names.text(name)) for name in NUMBERS if name != "PRIORITY" or names.has(name))
+    return next(((level, True) for name, text in found if text and (level := level_of_number(name, text))), ("", False))
 
 
 def _words_of_label(names: _Names, message: str) -> str:
@@ -204,7 +171,7 @@ def _without_line_numbers(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def is_record(values: Mapping[str, Any]) -> bool:
     """Return whether named values are a log record: they have a message, or a collector's line, and a time."""
-    names = _Names(flattened(values, _MESSAGE, _TIME, _LEVEL))
+    names = _Names(flattened(values, _MESSAGE, _TIME, COLUMNS))
     # Journald's line may be an array of bytes or null.
     has_line = _LINES[0] in values or bool(names.text(*_MESSAGE, *_LINES))
     return has_line and bool(names.text(*_TIME, *_STAMPS) or "instant" in values)
@@ -216,14 +183,6 @@ def parse_pairs(line: str) -> dict[str, str]:
     for name, value in _PAIR.findall(line):
         values.setdefault(name, _unquoted(value))
     return values
-
-
-def level_of(text: str) -> str:
-    """Return log4j's name for a level."""
-    level = text.strip().upper()
-    if level.isdecimal():
-        return _SYSLOG_LEVELS[int(level)] if len(level) == 1 and level < "8" else _TENS_LEVELS.get(level, level)
-    return _ALIASES.get(level, level)
 
 
 class _Names:

@@ -49,11 +49,13 @@ from eosctl.logs.carriers.prefixes import (
 )
 from eosctl.logs.carriers.shapes import CAPTURED, has_captured_output, shapes_of, unwrap_captured, unwrap_shaped
 from eosctl.logs.layouts import is_continuation
+from eosctl.logs.levels import level_of_priority, with_priority
 
 _SYSLOG: Final = re.compile(
-    rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) "
-    rb"(?!\| |\d{4}[-/]\d\d[-/]\d\d )(\S+) "
-    rb"(?:([^\s:\[]+)(?:\[\d+\])?:|([^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(.*)"
+    rb"(?:<(?P<priority>\d{1,3})>)?(?:1 )?"
+    rb"(?P<stamp>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) "
+    rb"(?!\| |\d{4}[-/]\d\d[-/]\d\d )(?P<host>\S+) "
+    rb"(?:(?P<unit>[^\s:\[]+)(?:\[\d+\])?:|(?P<name>[^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(?P<text>.*)"
 )
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
@@ -97,9 +99,10 @@ def _syslog(line: bytes) -> Inner | None:
     found = _SYSLOG.match(line)
     if found is None:
         return None
-    unit = (found[3] or found[4]).decode("utf-8", "replace")
-    host = found[2].decode("utf-8", "replace")
-    return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode(), host="" if host == "-" else host)
+    unit = (found["unit"] or found["name"]).decode("utf-8", "replace")
+    host = found["host"].decode("utf-8", "replace")
+    text = with_priority(found["text"].replace(b"#011", b"\t"), level_of_priority(found["priority"]))
+    return Inner(unit, text, stamp=found["stamp"].decode(), host="" if host == "-" else host)
 
 
 def _ansi(line: bytes) -> Inner:

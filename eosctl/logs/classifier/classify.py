@@ -52,6 +52,8 @@ _OF_SERVER: Final = "main of a Kafka server"
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
 _CALLS: Final = ("InitTransactions", "CommitTransaction", "AbortTransaction", "SendOffsetsToTransaction")
+_OF_CLIENT: Final = re.compile(r"\bkafka server: |\bKafkaError[{(]|\bRD_KAFKA_RESP_ERR_")
+"""Words before an error that only clients print: no level is needed to know that they report one."""
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
@@ -206,8 +208,8 @@ class Classifier:
         return next((rule for rule in acting if rule.matches(record, text)), None)
 
     def _named(self, record: Record, text: str) -> _Rule | None:
-        """Return the rule of an error that an error record names in a client's way."""
-        if record.level not in ERROR_LEVELS:
+        """Return the rule of an error that an error record, or one without a level, names in a client's way."""
+        if record.level not in ERROR_LEVELS and (record.level or not _OF_CLIENT.search(text)):
             return None
         category = category_of_error(text)
         return next((rule for rule in self._rules if rule.category.id == category), None)

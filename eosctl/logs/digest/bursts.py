@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.model.log_digest import Burst
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
 
 SESSION_GAP_MS: Final = 5_000
 MIN_EVENT_COUNT: Final = 5
@@ -26,7 +26,7 @@ def find_bursts(
         if event.time_ms is None:
             continue
         moments.append(event.time_ms)
-        if event.level in ("WARN", "ERROR", "FATAL") or event.exception is not None:
+        if is_problem(event):
             times.setdefault((event.application, event.category), []).append(event.time_ms)
     if not moments:
         return ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from eosctl.model.log_digest import Template
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
 
 _VARIABLE: Final = re.compile(
     r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
@@ -18,7 +18,6 @@ _VARIABLE: Final = re.compile(
     r"|[\w.-]*\d[\w.:-]*"
 )
 _TEMPLATE_CHARS: Final = 240
-_LOUD: Final = frozenset({"WARN", "ERROR", "FATAL"})
 
 
 def template_of(message: str) -> str:
@@ -43,7 +42,7 @@ def find_templates(events: Iterable[LogEvent], baseline: Iterable[LogEvent] | No
     known = None if baseline is None else {_key(event) for event in baseline}
     groups: dict[tuple[str, str, str], list[LogEvent]] = {}
     for event in events:
-        if event.level in _LOUD or event.exception is not None:
+        if is_problem(event):
             groups.setdefault(_key(event), []).append(event)
     found = (
         Template(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from eosctl.model.log_event import ERROR_LEVELS, LogEvent, is_problem
+from eosctl.model.log_event import LogEvent, is_error, is_problem
 from eosctl.model.log_totals import NO_EVENTS, Activity, EventTotals, FirstRecord, Moment
 from eosctl.model.server_loggers import is_of_server
 
@@ -39,7 +39,7 @@ def total_events(events: Iterable[LogEvent], order_of: Callable[[str], int]) -> 
         if is_problem(event):
             problem_count += 1
             problems = [min([*problems, _record(event, order_of)])]
-            if event.level in ERROR_LEVELS:
+            if is_error(event):
                 error_count += 1
                 errors = [min([*errors, _record(event, order_of)])]
     return EventTotals(

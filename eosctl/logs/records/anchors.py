@@ -18,14 +18,23 @@ WORK: Final[EventCategory] = "WORK_DONE"
 _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+),\d*\}")
 """A repeat between two numbers: the engine needs a state for each of them, at each place where it can begin."""
 _LEVEL: Final = (
-    r"(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l)\"? ?[:=] ?\"?"
+    r"(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l|@level|detected_level)"
+    r"\"? ?[:=] ?\"?"
+)
+_NUMBER: Final = (
+    r"(?:severity_?number|levelno|level_value|severity_?level|severity\.code|priority|\"code)\"? ?[:=] ?\"?"
 )
 _SERIOUS: Final = (
-    *(r"(?i:error|fatal|critical|severe)", r"%[0-3]\|", r"\] ?<[0-3]>", r"^[EF]\d{4} ", "^(?:fail|crit): "),
+    *(r"(?i:error|fatal|critical|severe)", r"%[0-3]\|", r"\] ?<[0-3]>", r"^[EF]\d{4}(?:\d{4})? ", "^(?:fail|crit): "),
     rf"(?i:{_LEVEL}(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic)\b)",
     rf"(?i:{_LEVEL}(?:[0-3]|[56]0)\b)",
+    rf"(?i:{_NUMBER}(?:1[7-9]|2[0-4]|[45]0|40000|[0-4]|severity_number_[ef]\w*)\b)",
+    rf"(?i:{_LEVEL}(?:[4-6]00|ero|fehler|erreur|schwerwiegend|grave|fout|falha|hata)\b)",
+    rf"^<(?:{'|'.join(str(one) for one in range(192) if one % 8 < 4)})>",
+    r"^[^\w\n]?[EF](?:\]|/)|^(?:SCHWERWIEGEND|GRAVE): ",
+    r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[ ,:|-]+\[?[EF][ \]/]",
 )
-"""Levels that make a record an event without a category; librdkafka, klog, pino, and GELF write them as signs."""
+"""Levels that make a record an event without a category; librdkafka, klog, pino, and others write signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
 _NAMED: Final = "(?i:transactional[ ._-]?id)"
 """A named value that structured records write in many forms."""

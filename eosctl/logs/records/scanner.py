@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Final
 
-from eosctl.logs.carriers.structured import Entry, level_of, parse_pairs, read_entry
-from eosctl.logs.layout_catalog import NUMBERED
+from eosctl.logs.carriers.structured import Entry, parse_pairs, read_entry
+from eosctl.logs.layout_catalog import NUMBERED, PRIORITIZED
 from eosctl.logs.layouts import GENERAL, TABLES, Verdict, compile_line, compile_text_line
+from eosctl.logs.levels import NO_LEVEL, SYSLOG, find_level, known_level, level_of
 from eosctl.logs.records.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
 from eosctl.logs.records.joined import unfold
 from eosctl.logs.records.record import SHELL, Buffer, Record
@@ -30,20 +31,8 @@ _LOGGER_AT_START: Final = re.compile(
 )
 """A logger with a thread before or after it, before a message that may begin with its subject."""
 _PROSE: Final = re.compile(r"(?:[a-z]|\bI/O) $")
-_SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
-_JUL_LEVELS: Final = {
-    name: level
-    for level, names in {
-        "SEVERE": "SEVERE SCHWERWIEGEND GRAVE 致命的 重大 严重 嚴重 심각",
-        "WARNING": "WARNING WARNUNG AVERTISSEMENT ADVERTENCIA AVVERTENZA AVISO 警告 경고",
-        "INFO": "INFO INFORMATION INFORMATIONEN INFOS INFORMACIÓN INFORMAZIONI INFORMAÇÕES 情報 信息 資訊 정보",
-        **{name: name for name in ("CONFIG", "FINE", "FINER", "FINEST")},
-    }.items()
-    for name in names.split()
-}
-"""The levels of java.util.logging as it prints them in other languages."""
-_JUL: Final = re.compile(rf"({'|'.join(_JUL_LEVELS)}): ([^\n]*)\n?")
+_JUL: Final = re.compile(r"([^\W\d_]{2,20}): ([^\n]*)\n?")
 """The second line of a record of java.util.logging."""
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback|at [\w.$/<>]+\()[^\n]*\S", re.MULTILINE)
 """A line that is a separate record if no layout is known."""
@@ -59,11 +48,11 @@ _POD: Final = re.compile(rb"^ +[Rr]eason: +OOMKilled\b", re.MULTILINE)
 _POD_ENDED: Final = re.compile(
     r'^ +(?:Finished: +(?:[A-Z][a-z]{2}, )?|finishedAt: "?)([\w,:+ -]{19,40}?)"?\r?$', re.MULTILINE
 )
-_LEVEL_AT_START: Final = re.compile(r"(?:% ?|\[ ?)?(FATAL|ERROR|WARNING|WARN|INFO|DEBUG) ?[\]:] ")
-"""The level of lines on a terminal, such as those of kcat and of franz-go's basic logger."""
 _LEVEL_WORD: Final = re.compile(r"(FATAL|ERROR|WARN|INFO|DEBUG|TRACE) +(?=\S)")
 _KAFKA_LOGGERS: Final = ("kafka.", "org.apache.kafka.", "state.change.logger")
 """Loggers of Kafka's own layout, whose lines are often pasted without their time."""
+_STAMPED: Final = frozenset("[0123456789")
+"""The first character of a message that is a complete line with its own timestamp."""
 _RDKAFKA_START: Final = ord("%")
 _PROMPT: Final = b"\n$ "
 """The prompt of a shell in pasted output: what the command behind it prints is not a part of the record above."""
@@ -176,7 +165,7 @@ class HeaderReader:
         self._mark = blake2b(repr(verdict.layouts).encode(), digest_size=MARK_BYTES).digest()
         self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
         self._texts = tuple(compile_text_line(layout) for layout in verdict.layouts)
-        self._has_numbers = any(layout.name == NUMBERED for layout in verdict.layouts)
+        self._has_numbers = any(layout.name in (NUMBERED, PRIORITIZED) for layout in verdict.layouts)
 
     def key(self, data: Buffer, offset: int, end: int) -> bytes:
         """Return the key of a record's form, see ``key_of``."""
@@ -217,8 +206,10 @@ class HeaderReader:
             message, logger, thread = _take_first_logger(message)
         level, time = groups.get("level", "").upper(), groups.get("time", "")
         if layout.name == "rdkafka":
-            level, logger = _SYSLOG_LEVELS[int(level)], groups["facility"]
+            level, logger = SYSLOG[int(level)], groups["facility"]
             message = f"[{groups['client']}] {message}"
+        elif layout.name == PRIORITIZED:
+            level = find_level(message).level or SYSLOG[int(level) % len(SYSLOG)]
         elif layout.name == "klog":
             level = _KLOG_LEVELS[level]
         elif layout.name == "jul":
@@ -226,6 +217,10 @@ class HeaderReader:
         elif layout.name in ("dotnet", "dated-above") and not message.strip():
             message, _, text = text.lstrip().partition("\n")
         level = level_of(level)
+        if not level:
+            found_level = find_level(message)
+            level, message = found_level.level, message[found_level.length :]
+            key = b"" if found_level.is_number else key
         application = groups.get("application", "").strip()
         parts = (time, level, thread, logger, application, message)
         host = groups.get("host", "")
@@ -264,7 +259,8 @@ def _with_prose(message: str, groups: Mapping[str, str], head: str) -> str:
 def _take_jul(text: str) -> tuple[str, str, str]:
     """Return level, message, and further text of a record that has them in its second line."""
     found = _JUL.match(text)
-    return ("", "", text) if found is None else (_JUL_LEVELS[found[1]], found[2].rstrip("\r"), text[found.end() :])
+    level = "" if found is None or (found[1].isascii() and not found[1].isupper()) else known_level(found[1])
+    return (level, found[2].rstrip("\r"), text[found.end() :]) if found and level else ("", "", text)
 
 
 def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
@@ -275,7 +271,8 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
     head, tail = unfold(head.rstrip("\r"), tail)
     truncated = end - start > MAX_EVENT_BYTES
     ended = _POD_ENDED.search(tail) if "OOMKilled" in tail else None
-    level = found[1] if (found := _LEVEL_AT_START.match(head)) else ""
+    own = find_level(head)
+    level, head = "" if own.is_bare else own.level, head[own.length :]
     message, logger, thread = _take_logger(head, "")
     if logger.startswith(_KAFKA_LOGGERS):
         found = _LEVEL_WORD.match(message)
@@ -297,9 +294,13 @@ def _of_json(head: bytes, bare: Record) -> Record:
 
 def _of_entry(entry: Entry, bare: Record) -> Record:
     message, more = unfold(entry.message)
+    found = find_level(message) if not entry.level or message[:1] in _STAMPED else NO_LEVEL
+    # A collector gives a line the level of its stream; the line's own one is that of its program.
+    is_own = bool(found.level) and (not entry.level or (found.is_of_line and not found.is_number))
+    message = message[found.length :]
     return bare._replace(
         time=entry.time,
-        level=entry.level,
+        level=found.level if is_own else entry.level,
         thread=entry.thread,
         logger=entry.logger,
         application=entry.application,
@@ -307,7 +308,7 @@ def _of_entry(entry: Entry, bare: Record) -> Record:
         rest="\n".join(part for part in (more, entry.rest, bare.rest) if part.strip()),
         host=entry.host,
         # A single digit distinguishes errors from other records.
-        key=b"" if entry.is_level_number else bare.key,
+        key=b"" if (found.is_number if is_own else entry.is_level_number) else bare.key,
     )
 
 

@@ -15,7 +15,7 @@ from eosctl.logs.incidents.timeline.evidence import incident, joined_evidence, s
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, is_thrown_below, time_of
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
+from eosctl.model.log_event import UNCLASSIFIED, LogEvent, is_error
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, time_text
 
@@ -85,7 +85,7 @@ def _last_error(timeline: LogTimeline, name: str, ended: LogEvent) -> LogEvent |
     """Return the last error of the process of an exit."""
     own = [event for event in timeline.of_application(name) if event.file == ended.file]
     near = [event for event in own if time_of(ended) - BEFORE_MS <= time_of(event) <= time_of(ended)]
-    errors = [event for event in near if event.level in ERROR_LEVELS or event.exception is not None]
+    errors = [event for event in near if is_error(event) or event.exception is not None]
     return errors[-1] if errors else None
 
 

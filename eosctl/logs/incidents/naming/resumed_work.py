@@ -25,7 +25,7 @@ from eosctl.logs.incidents.timeline.work import READY, WORK, is_ready, is_work
 from eosctl.logs.records.digits import TEXT_BLUR
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import ERROR_LEVELS, LogEvent
+from eosctl.model.log_event import LogEvent, is_error
 from eosctl.text import time_text
 
 WITHIN_MS: Final = 1_800_000
@@ -155,7 +155,7 @@ def _is_flushed(timeline: LogTimeline, event: LogEvent) -> bool:
     if event.category != "ROUTINE" or not _FLUSHES.search(event.message):
         return False
     until_ms = time_of(event) + FLUSH_MS
-    errors = (one.level in ERROR_LEVELS for one in timeline.log_between(event, time_of(event), until_ms))
+    errors = (is_error(one) for one in timeline.log_between(event, time_of(event), until_ms))
     return timeline.log_end_ms(event) >= until_ms and not any(errors)
 
 

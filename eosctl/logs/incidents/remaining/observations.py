@@ -33,7 +33,7 @@ from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import episodes, time_of
 from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
 from eosctl.model.event_names import EventCategory
-from eosctl.model.log_event import ERROR_LEVELS, LogEvent
+from eosctl.model.log_event import ERROR_LEVELS, LogEvent, is_error
 from eosctl.model.severity import Severity
 from eosctl.text import duration_text, time_text
 
@@ -241,14 +241,14 @@ def _is_handshake_in_passing(timeline: LogTimeline, events: Sequence[LogEvent]) 
         return None
     near = within(timeline.events, time_of(events[0]) - AROUND_MS, time_of(events[-1]) + AROUND_MS)
     clients = (event for event in near if event.application not in timeline.servers() and event not in events)
-    return None if any(event.level in ERROR_LEVELS or event.exception is not None for event in clients) else {}
+    return None if any(is_error(event) or event.exception is not None for event in clients) else {}
 
 
 def _is_lock_released(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe a stream thread that runs its tasks soon after it waited for the lock of a state directory."""
     last = events[-1]
     thread = last.fields.get("stream_thread") or last.thread
-    if any(event.level in ("ERROR", "FATAL") for event in events):
+    if any(event.level in ERROR_LEVELS for event in events):
         return None
     later = timeline.log_between(last, time_of(last), time_of(last) + LOCKED_MS, ("STREAM_STATE",))
     running = [event for event in later if event.fields.get("to_state") == "RUNNING" and _is_of_thread(event, thread)]

@@ -17,7 +17,7 @@ from eosctl.logs.incidents.timeline.times import episodes, time_of
 from eosctl.logs.incidents.timeline.trouble import FELT
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.text import name_some, time_text
 
 SHORTAGE_GAP_MS = 30_000
@@ -70,11 +70,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         partitions = {partition for event in (*episode, *alone) if (partition := event.fields.get("partition"))}
         only = next(iter(partitions)) if len(partitions) == 1 else ""
         what = only or f"Partitions of {', '.join(topics) or 'some topics'}"
-        felt = [
-            event
-            for event in within(timeline.client_events(*FELT), start, end + FELT_MS)
-            if event.exception or event.level in ("WARN", "ERROR")
-        ]
+        felt = [event for event in within(timeline.client_events(*FELT), start, end + FELT_MS) if is_problem(event)]
         refused = _refused_ids(timeline, start, end) if topics == [_STATES] else frozenset()
         if topics == [_STATES]:
             node = timeline.node_of(episode[0].application) if episode[0].application in timeline.servers() else ""

@@ -187,7 +187,7 @@ def test_alternatives_name_known_observations() -> None:
 OF_SUBJECTS = {
     "group",
     *("broker-address", "connector", "connector-tasks", "is-fatal", "metadata-offset"),
-    *("topic", "topic-partition", "who"),
+    *("topic", "topic-partition", "transactional.id", "who"),
 }
 OBSERVED = {
     *(

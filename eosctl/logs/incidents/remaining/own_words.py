@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.second_categories import is_outside_kafka
@@ -39,15 +39,43 @@ _FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.sp
 _SINK: Final = "WorkerSinkTask{"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
+_UNSENT: Final = re.compile(
+    r"Expiring \d+ record\(s\) for [^\n]{1,300} has passed since (?:batch creation plus linger time|last append)\b"
+)
+"""A batch that a client before Kafka 2.1 gave up in its queue (``ProducerBatch.maybeExpire``)."""
+_BEFORE_2_1: Final = re.compile(
+    r"has passed since last attempt plus backoff time\b|\bBatch Expired\b"
+    r"|Batch containing \d+ record\(s\) expired due to timeout while requesting metadata"
+)
+"""The same for a batch that it had sent before, and the words of clients before Kafka 0.10.2."""
+_LIBRDKAFKA: Final = re.compile(r"Local: Message timed out|\b_MSG_TIMED_OUT\b|\bMessageTimedOut\b")
 ELSEWHERE_MS: Final = 60_000
 """Clients ask for new metadata within a second of such an answer."""
 
 
 def is_feature_unsupported(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe a metadata record of a feature level that the release of the server does not have."""
-    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
-    found = next(filter(None, map(_LEVELS.search, texts)), None)
+    found = next(filter(None, map(_LEVELS.search, _words_of(events))), None)
     return found.groupdict() if found and int(found["level"]) > int(found["most"]) else None
+
+
+def is_expired_unsent(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that records expired before they were sent, in a client that has no delivery.timeout.ms."""
+    return {} if any(map(_UNSENT.search, _words_of(events))) else None
+
+
+def is_expired_before_2_1(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that records expired in a client before Kafka 2.1, which has no delivery.timeout.ms."""
+    return {} if any(map(_BEFORE_2_1.search, _words_of(events))) else None
+
+
+def is_of_librdkafka(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that librdkafka gave messages up, whose own name of the limit is message.timeout.ms."""
+    return {} if any(map(_LIBRDKAFKA.search, _words_of(events))) else None
+
+
+def _words_of(events: Sequence[LogEvent]) -> Iterator[str]:
+    return (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
 
 
 def is_producer_fenced(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

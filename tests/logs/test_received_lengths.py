@@ -34,7 +34,7 @@ def test_a_client_that_reads_a_length_needs_the_right_protocol(tmp_path: Path) -
     [
         (int.from_bytes(b"\x16\x03\x01\x01"), "first bytes of TLS (a handshake)"),
         (int.from_bytes(b"GET "), "first bytes of HTTP ('GET ')"),
-        (400_000_000, "Most likely a client speaks another protocol"),
+        (400_000_000, "so that limit was raised or the length is not one of a request"),
     ],
 )
 def test_a_broker_names_what_its_client_speaks(length: int, speaks: str, tmp_path: Path) -> None:
@@ -42,6 +42,33 @@ def test_a_broker_names_what_its_client_speaks(length: int, speaks: str, tmp_pat
     assert one.root_cause == CAUSE
     assert speaks in one.explanation
     assert "socket.request.max.bytes" in one.next_step
+
+
+NETTY = (
+    "2026-03-20T08:04:15.034Z ERROR [vert.x-eventloop-thread-1] bridge.Http - request failed, kafka producer paused\n"
+    "io.netty.util.internal.OutOfDirectMemoryError: failed to allocate 16777216 byte(s) of direct memory "
+    "(used: 1056964615, max: 1073741824)\n\tat io.netty.util.internal.PlatformDependent.x(PlatformDependent.java:3)\n"
+)
+
+
+@pytest.mark.parametrize("length", [96_468_992, 104_857_600])
+def test_a_request_of_allowed_size_is_not_another_protocol(length: int, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"server.log": SERVER.format(length=length) + RECEIVING})
+    assert one.root_cause == "direct-memory-exhausted"
+    assert f"{length:,} bytes did not fit, with 18 of 2,147 bytes allocated" in one.explanation
+    assert "Most likely" not in one.explanation and "MaxDirectMemorySize" in one.next_step
+
+
+def test_a_heap_too_small_for_requests_stays_that(tmp_path: Path) -> None:
+    text = SERVER.partition("java.lang")[0] + "java.lang.OutOfMemoryError: Java heap space\n" + RECEIVING
+    (one,) = judge(tmp_path, {"kubectl.txt": text})
+    assert one.root_cause == "memory-exhausted" and "another protocol, such as TLS" not in one.explanation
+
+
+def test_direct_memory_of_netty_is_read_from_its_own_numbers(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"bridge.log": NETTY})
+    assert one.root_cause == "direct-memory-exhausted"
+    assert "16,777,216 bytes did not fit, with 1,056,964,615 of 1,073,741,824 bytes allocated" in one.explanation
 
 
 def test_memory_that_was_used_up_elsewhere_is_not_the_peer(tmp_path: Path) -> None:

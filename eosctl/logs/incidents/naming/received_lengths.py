@@ -2,7 +2,8 @@
 
 A client or broker takes the first four bytes of a message as its length and reserves that much memory
 (``NetworkReceive``). A peer of another protocol makes that hundreds of megabytes: a TLS record, to a client without
-TLS, is about 350 MB. A larger heap only changes how long it takes to fail.
+TLS, is about 350 MB. A larger heap only changes how long it takes to fail. A broker refuses lengths above
+socket.request.max.bytes, so a length below its default is one of a request.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from eosctl.text import time_text
 _KIND: Final = "out_of_memory"
 _CAUSE: Final = "received-length-too-large"
 _HANDSHAKE: Final = "tls-handshake-failed"
+LARGEST_REQUEST: Final = 104_857_600
+"""The default of socket.request.max.bytes."""
 NEAR_MS: Final = 10_000
 """Maximum time between a client's fault and the handshake that the broker reports."""
 _SERVER_NEXT: Final = (
@@ -28,6 +31,14 @@ _SERVER_NEXT: Final = (
     "health check, or a port scan. Lower socket.request.max.bytes to what clients really send. The heap is not the "
     "cause."
 )
+_RAISED: Final = (
+    f"It is above {LARGEST_REQUEST:,}, the default of socket.request.max.bytes, so that limit was raised or the length "
+    "is not one of a request."
+)
+_RAISED_NEXT: Final = (
+    "Find the client that sent it, and compare socket.request.max.bytes with what clients really send."
+)
+_OTHER_PROTOCOL: Final = " Most likely the server speaks another protocol, such as TLS against none."
 _CLIENT_NEXT: Final = (
     "Compare security.protocol of the client with the listener of that port: it must be SSL or SASL_SSL for a listener "
     "with TLS. The heap is not the cause."
@@ -78,6 +89,8 @@ def _named(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> 
     lengths = sorted({int(length) for event in events if (length := event.fields.get("received_bytes"))})
     speakers = sorted({speaker_of(length) for length in lengths} - {""})
     is_server = any(event.application in timeline.servers() for event in events)
+    if is_server and not speakers and (not lengths or lengths[-1] <= LARGEST_REQUEST):
+        return _of_request(one, lengths)
     known = (
         f" The length, {lengths[0]:,}, is the first bytes of {speakers[0]}."
         if speakers
@@ -86,12 +99,21 @@ def _named(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> 
         else ""
     )
     peer = "a client" if is_server else "the server"
-    likely = "" if speakers else f" Most likely {peer} speaks another protocol, such as TLS against none."
+    likely = "" if speakers else f" {_RAISED}" if is_server else _OTHER_PROTOCOL
     return one._replace(
         root_cause=_CAUSE,
         # Other clients of the same brokers work; a broker that ran out of memory serves none.
         severity=one.severity if is_server else Severity.ERROR,
         explanation=f"{one.explanation} It was about to receive a message, and reserved the length that {peer} sent."
         f"{known}{likely}",
-        next_step=_SERVER_NEXT if is_server else _CLIENT_NEXT,
+        next_step=_CLIENT_NEXT if not is_server else _SERVER_NEXT if speakers else f"{_RAISED_NEXT} {one.next_step}",
+    )
+
+
+def _of_request(one: Incident, lengths: Sequence[int]) -> Incident:
+    """Return the incident of a broker that had no memory left for a request of a size that it allows."""
+    size = f"The request, or its rest, has {lengths[-1]:,} bytes. " if lengths else ""
+    return one._replace(
+        explanation=f"{one.explanation} It was about to receive a request. {size}By default, a broker accepts "
+        f"{LARGEST_REQUEST:,} bytes (socket.request.max.bytes), so the size by itself does not show another protocol."
     )

@@ -31,8 +31,12 @@ _ELSEWHERE: Final = re.compile(
 _NO_LEADER: Final = re.compile(
     r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
-_DIRECT: Final = re.compile(r"(?i:direct buffer memory)")
-_RESERVED: Final = re.compile(r"Cannot reserve (?P<requested>\d{1,18}) bytes of direct buffer memory")
+_DIRECT: Final = re.compile(r"(?i:\bdirect (?:buffer )?memory)")
+_RESERVED: Final = re.compile(
+    r"(?:Cannot reserve|failed to allocate) (?P<requested>\d{1,18}) byte(?:s|\(s\)) of direct (?:buffer )?memory"
+    r"(?: \((?:allocated|used): (?P<allocated>\d{1,18}), (?:limit|max): (?P<limit>\d{1,18})\))?"
+)
+"""The words of the JDK, and of Netty about its own pool."""
 _GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got offset (?P<got>\d{1,19}) instead")
 _LISTENER: Final = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 _FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.springframework.transaction.")
@@ -168,4 +172,4 @@ def is_of_direct_memory(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[s
     if not all(map(_DIRECT.search, texts)):
         return None
     found = next(filter(None, map(_RESERVED.search, texts)), None)
-    return {"requested": f"{int(found['requested']):,}"} if found else {}
+    return {name: f"{int(value):,}" for name, value in found.groupdict().items() if value} if found else {}

@@ -227,6 +227,7 @@ def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummar
         sample_line_count=source.verdict.line_count,
         sample_unmatched_count=source.verdict.unmatched_count,
         modified_ms=source.modified_ms,
+        headings=source.headings,
     )
 
 

@@ -93,3 +93,4 @@ class SourceSummary(NamedTuple):
     sample_line_count: int = 0
     sample_unmatched_count: int = 0
     modified_ms: int = 0
+    headings: tuple[tuple[int, str], ...] = ()

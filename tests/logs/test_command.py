@@ -248,13 +248,13 @@ def test_unreadable_files_are_named_and_the_rest_is_reported(
 
 
 def test_files_of_other_names_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.md").write_text("2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n")
-    (tmp_path / "a.log").hardlink_to(tmp_path / "a.md")
+    (tmp_path / "a.toml").write_text("2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n")
+    (tmp_path / "a.log").hardlink_to(tmp_path / "a.toml")
     for name in ("b.parquet", "c.parquet"):
         (tmp_path / name).write_bytes(b"PAR1")
     assert main(["logs", "scan", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert f"skipped   3 files, e.g. {tmp_path / 'a.md'}: its name ends like that of another kind of file" in out
+    assert f"skipped   3 files, e.g. {tmp_path / 'a.toml'}: its name ends like that of another kind of file" in out
     assert "Read 1 file, 0.0 MB, 1 record" in out
     assert main(["logs", "scan", str(tmp_path / "b.parquet")]) == 4
 

@@ -38,6 +38,27 @@ def test_a_ticket_in_yaml_is_read(tmp_path: Path) -> None:
     assert read == ["ticket.yaml"]
 
 
+PROSE = "# OPS-7: the kiosk stands still\n\nSince the upgrade of 21:10 nothing arrives.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [
+        ("ticket.md", f"```\n{RECORDS}```\nAny idea?\n"),
+        ("thread.html", "<pre>\n%3|1470118220.114|FAIL|rdkafka#producer-1| a:9092/bootstrap: Receive failed\n</pre>\n"),
+    ],
+)
+def test_notes_with_records_are_read_in_a_folder(name: str, quoted: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(PROSE * 40 + quoted)
+    (tmp_path / "README.md").write_text(f"{PROSE}Run it every day at 10:15:00, see `server.log`.\n")
+    assert [file.name for file, reason in list_files([tmp_path]) if not reason] == [name]
+
+
+def test_a_ticket_in_a_folder_has_its_incident(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"ticket.md": f"{PROSE}```\n{RECORDS}```\n", "README.md": PROSE})
+    assert found.subject["transactional.id"] == "kiosk-4"
+
+
 def test_a_link_to_a_folder_elsewhere_is_named(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     (logs / "today").mkdir(parents=True)

@@ -124,3 +124,32 @@ def test_brokers_without_a_quorum_end_again(broker: int, pods: Sequence[str], le
     assert [kind for kind in found if kind == "pod_not_running"] == ["pod_not_running"] * left
     quorum = found["controller_quorum_lost"]
     assert ("Effect (pod_not_running)" in quorum.explanation) is not bool(left)
+
+
+CONTROLLER = "[QuorumController id={}] {}"
+LOGGER = "org.apache.kafka.controller.QuorumController"
+CHECKPOINT = "Error while writing to checkpoint file /data/__cluster_metadata-0/leader-epoch-checkpoint"
+CHANNEL = "org.apache.kafka.storage.internals.log.LogDirFailureChannel"
+PARTS = (
+    f"$ kubectl -n bets get pods\n{CRASHES.format('bets-kafka-0')}\n{{print}} bets-kafka-0 --previous --tail=60\n"
+    + BROKER.format("03:11:19,260", "INFO", CONTROLLER.format(0, "In the new epoch 911, the leader is 2."), LOGGER)
+    + BROKER.format("03:11:20,100", "ERROR", CHECKPOINT, CHANNEL)
+    + "java.io.IOException: No space left on device\n\n{print} bets-kafka-2 --since=5m\n"
+    + BROKER.format(
+        "03:10:50,770", "INFO", CONTROLLER.format(2, "Fencing broker 0 because its session has timed out."), LOGGER
+    )
+    + "\n$ df -h /data\n/dev/sdd  7.8G  6.1G  1.7G  79% /data\n"
+)
+
+
+@pytest.mark.parametrize("command", ["$ kubectl -n bets logs", "ops@jump:~$ oc logs"])
+def test_commands_divide_the_logs_of_several_pods(command: str, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"ticket.txt": PARTS.format(print=command)})
+    assert (one.kind, one.subject["broker"], one.subject["pod"]) == ("log_dir_failure", "0", "bets-kafka-0")
+    assert "fenced" in one.explanation and "kubectl logs --previous" not in one.next_step
+
+
+def test_containers_of_one_file_are_divided(tmp_path: Path) -> None:
+    text = PARTS.partition("\n\n")[2].format(print="# docker logs").replace(" --previous --tail=60", "")
+    found = judge(tmp_path, {"paste.txt": text})
+    assert [one.subject["broker"] for one in found if one.kind == "log_dir_failure"] == ["0"]

@@ -25,9 +25,10 @@ from eosctl.logs.files.content import (
     recoded,
     recoding_of,
 )
+from eosctl.logs.files.headings import headings_of
 from eosctl.logs.files.hosts import host_of_path
 from eosctl.logs.layout_catalog import LAYOUTS, Layout
-from eosctl.logs.layouts import Verdict, detect_layouts
+from eosctl.logs.layouts import Verdict, detect_layouts, is_of_layout
 
 SAMPLE_BYTES: Final = 262_144
 HEAD_BYTES: Final = 256
@@ -57,8 +58,11 @@ _ARCHIVES: Final = ((b"PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Ra
 _TAR_BYTES: Final = 512
 _NULS_IN_TEXT: Final = re.compile(rb"(?<=\n)\0{8,}(?=[\x20-\x7e]{8})")
 _TABLES: Final = frozenset({".csv", ".tsv"})
-_NOTES: Final = frozenset({".yaml", ".yml"})
-"""Endings of settings, and of tickets and notes with records in them."""
+_NOTES: Final = frozenset({".html", ".md", ".yaml", ".yml"})
+"""Endings of settings and documents, and of tickets and notes with records in them."""
+_NOTE_BYTES: Final = 65_536
+"""A ticket has prose in front of the first record that it quotes."""
+_MAYBE_RECORD: Final = re.compile(rb"^[^\n]{0,120}(?:\d\d:\d\d:\d\d|%\d\|\d{10}\.)[^\n]*", re.MULTILINE)
 OTHER_NAME: Final = "its name ends like that of another kind of file; to read it anyway, name the file itself"
 NO_RECORDS: Final = "a table without log records"
 LINKED_FOLDER: Final = "a link to another folder; to read that, name it"
@@ -84,6 +88,7 @@ class SourceFile(NamedTuple):
         zone: The time zone of timestamps without an offset; None if not specified.
         head: Its first bytes at inspection, which distinguish it from a replacement.
         beginning: Its first records as text.
+        headings: The offsets and names of its parts, see ``headings_of``; empty for one program, or a long file.
     """
 
     name: str
@@ -97,6 +102,7 @@ class SourceFile(NamedTuple):
     zone: tzinfo | None
     head: bytes
     beginning: str = ""
+    headings: tuple[tuple[int, str], ...] = ()
 
 
 class Unread(NamedTuple):
@@ -178,11 +184,14 @@ def reason_against(file: Path) -> str:
 
 
 def _holds_records(file: Path) -> bool:
-    """Return whether most lines of a file's beginning that should be records are some of a known layout."""
+    """Return whether a line of a file is a record, or most lines of its beginning are, in a wrapper."""
     try:
-        _, verdict = shape_of(read_head(file, BEGINNING_BYTES), "", LAYOUTS)
+        head = read_head(file, _NOTE_BYTES)
     except OSError:
         return False
+    if any(is_of_layout(line[0]) for line in _MAYBE_RECORD.finditer(head)):
+        return True
+    _, verdict = shape_of(head[:BEGINNING_BYTES], "", LAYOUTS)
     return verdict.has_headers and verdict.line_count > 0 and not _is_mostly_unmatched(verdict)
 
 
@@ -273,6 +282,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         zone=zone,
         head=head[:HEAD_BYTES],
         beginning=sample[:BEGINNING_BYTES].decode("utf-8", "replace"),
+        headings=headings_of(sample) if len(sample) < SAMPLE_BYTES and not (outermost or recoding) else (),
     )
 
 

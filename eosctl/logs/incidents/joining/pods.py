@@ -7,10 +7,11 @@ want of a node, a volume, or an image, is the cause for those who wait for the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final
 
-from eosctl.logs.incidents.joining.absorbing import absorb
+from eosctl.logs.files.printed_logs import printed_by
+from eosctl.logs.incidents.joining.absorbing import absorb, start_of
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.evidence import joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -18,6 +19,7 @@ from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
+from eosctl.text import time_text
 
 _POD: Final = "pod_not_running"
 _EFFECTS: Final = frozenset({"container-ends-after-each-start", "probe-fails"})
@@ -31,13 +33,10 @@ _WAITING: Final = frozenset(
     {"controller_quorum_lost", "brokers_not_reached", "host_not_resolved", "coordinator_unavailable"}
 )
 """Kinds of faults of those who wait for a server."""
+_LOST: Final = "broker_crash"
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "NETWORK_DISCONNECT")
 _WAITING_BROKERS: Final = "waiting.brokers"
 """The name in the subject of a lost quorum for the brokers that did not start without it."""
-_COMMAND: Final = re.compile(r"\b(?:kubectl|oc)\b[^|\n]{0,200}? logs (?P<arguments>[^|>\n]{1,300})")
-_WITH_VALUE: Final = frozenset(
-    {"-n", "--namespace", "-c", "--container", "--tail", "--since", "--since-time", "--context"}
-)
 _FIRST_LINES: Final = 5
 _ORDINAL: Final = re.compile(r"-(\d{1,10})$")
 _LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -52,7 +51,11 @@ def join_pods(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[
         return
     others = [one for one in found if one.kind != _POD and one.severity is not Severity.INFO]
 
+    crashing = {pod for one in pods if one.root_cause in _EFFECTS for pod in _pods_of(timeline, one)}
+
     def home_of(one: Incident) -> Incident | None:
+        if one.kind == _LOST:
+            return next((home for home in others if _ends_again(timeline, home, one, crashing)), None)
         named = _pods_of(timeline, one) if one.kind == _POD else ()
         if one.kind == _POD and one.root_cause in _EFFECTS and (quorum := _lost_quorum(others, named)):
             return quorum
@@ -96,6 +99,13 @@ def _ends_container(timeline: LogTimeline, one: Incident) -> bool:
     return bool(clients) and one.severity.at_least(Severity.ERROR)
 
 
+def _ends_again(timeline: LogTimeline, one: Incident, lost: Incident, pods: Set[str]) -> bool:
+    """Return whether a fault ends the server of a pod at each start, and its broker was lost before the last one."""
+    node = lost.subject.get("broker")
+    is_same = one.kind in _FATAL and bool(node) and one.subject.get("broker") == node
+    return is_same and lost.t_start_ms <= one.t_end_ms and any(_is_of_pod(timeline, one, pod) for pod in pods)
+
+
 def _is_of_pod(timeline: LogTimeline, one: Incident, pod: str) -> bool:
     """Return whether a fault is that of the server or program in a pod.
 
@@ -115,23 +125,8 @@ def _is_printed(timeline: LogTimeline, events: Sequence[LogEvent], pod: str) -> 
     """Return whether the files of some records begin with the command that prints the log of a pod, and no other."""
     files = {event.file for event in events}
     beginnings = (source.beginning for source in timeline.sources if source.file in files)
-    printed = {name for text in beginnings for line in text.splitlines()[:_FIRST_LINES] for name in _printed_in(line)}
+    printed = {name for text in beginnings for line in text.splitlines()[:_FIRST_LINES] for name in printed_by(line)}
     return printed == {pod}
-
-
-def _printed_in(line: str) -> Iterator[str]:
-    """Yield the pods whose logs a command prints.
-
-    >>> list(_printed_in("$ kubectl -n pay logs --previous pay-0 -c app"))
-    ['pay-0']
-    """
-    found = _COMMAND.search(line)
-    words = iter(found["arguments"].split() if found else ())
-    for word in words:
-        if word in _WITH_VALUE:
-            next(words, "")
-        elif not word.startswith("-"):
-            yield word.removeprefix("pod/").removeprefix("pods/")
 
 
 def _waits_for(timeline: LogTimeline, one: Incident, pod: str) -> bool:
@@ -149,15 +144,21 @@ def _labels(event: LogEvent) -> Iterator[str]:
 
 def _with_pods(timeline: LogTimeline, one: Incident, pods: Sequence[Incident]) -> Incident:
     """Return a fault with its pods; what kubectl prints has no time, so the fault keeps its own."""
+    lost = [part for part in pods if part.kind == _LOST]
+    pods = [part for part in pods if part.kind != _LOST]
     names = tuple(sorted({name for pod in pods for name in _pods_of(timeline, pod)}))
-    evidence = joined_evidence(one.evidence, *(pod.evidence for pod in pods))
-    subject = {**one.subject, **({"pod": names[0]} if len(names) == 1 else {"pods": names})}
+    evidence = joined_evidence(one.evidence, *(part.evidence for part in (*pods, *lost)))
+    subject = {**one.subject, **({"pod": names[0]} if len(names) == 1 else {"pods": names} if names else {})}
     effects = [pod for pod in pods if pod.root_cause in _EFFECTS]
     causes = [pod for pod in pods if pod.root_cause not in _EFFECTS]
     texts = [f"Cause: {pod.explanation}" for pod in causes[:1]]
     if effects:
         texts.append(f"Effect ({_POD}): {effects[0].explanation}")
+    if lost:
+        at = time_text(start_of(lost))
+        texts.append(f"The controller fenced the broker at {at}: an earlier start of the server had ended before that.")
     return one._replace(
+        t_start_ms=start_of((one, *lost)),
         subject=subject,
         evidence=evidence,
         explanation=" ".join((one.explanation, *texts)),

@@ -1,0 +1,50 @@
+"""Find the headings of a file's parts: several logs that were posted in one file.
+
+A heading is the one that ``tail`` and ``head`` print for files, or the command that printed a log. It names the program
+of the lines below it, up to the next heading or command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Final
+
+from eosctl.logs.files.printed_logs import PROMPT, printed_by
+
+SEVERAL: Final = 2
+"""Minimum number of different names for a file of several programs."""
+_HEADING: Final = re.compile(rb"^==> (?P<name>\S{1,255}) <==\r?$", re.MULTILINE)
+_COMMAND: Final = re.compile(rb"^[^\n]{0,300} logs [^\n]{1,300}$", re.MULTILINE)
+_LINE: Final = re.compile(rb"^[^\n]{1,600}", re.MULTILINE)
+_ENDINGS: Final = frozenset({".log", ".out", ".txt"})
+
+
+def headings_of(text: bytes) -> tuple[tuple[int, str], ...]:
+    """Return the offsets of a whole file's headings and their names; empty for a file of one program.
+
+    The name of a command that prints no log, or those of several programs, is empty.
+    """
+    found = tuple((one.start(), _program(one["name"].decode())) for one in _HEADING.finditer(text))
+    if not found and _COMMAND.search(text):
+        found = tuple(_commands(text))
+    return found if len({name for _, name in found if name}) >= SEVERAL else ()
+
+
+def _commands(text: bytes) -> Iterator[tuple[int, str]]:
+    for one in _LINE.finditer(text):
+        line = one[0].decode(errors="replace")
+        if PROMPT.match(line):
+            printed = tuple(printed_by(line))
+            yield one.start(), printed[0] if len(printed) == 1 else ""
+
+
+def _program(name: str) -> str:
+    """Return the program of a heading: a pod, or a file without its folder and ending.
+
+    >>> _program("pod/pay-7d9f-x2k"), _program("/var/log/pay.log")
+    ('pay-7d9f-x2k', 'pay')
+    """
+    path = PurePath(name)
+    return path.stem if path.suffix in _ENDINGS else path.name

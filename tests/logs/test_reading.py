@@ -263,6 +263,8 @@ def test_a_python_traceback_has_a_class() -> None:
         ),
         ("[Connection] Connection error: socket hang up", "NETWORK_DISCONNECT"),
         ("b-1:9092/1: Receive failed: Disconnected", "NETWORK_DISCONNECT"),
+        ("b-1:9092/bootstrap: Connection closed", "NETWORK_DISCONNECT"),
+        ("consume returned: read tcp 10.1.0.9:43810->10.1.0.2:9092: i/o timeout", "TIMEOUT_OTHER"),
         ("tx=gauges-tx-3 committed 20 records", "TXN_COMMITTED"),
         ("probe: b-1:9092 accepts connections again", "WORKS_AGAIN"),
         ("error writing messages to t (partition 1, attempt 0): EOF", "NETWORK_DISCONNECT"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.logs.incidents.joining.kills import find_forced_kills
+from eosctl.logs.incidents.members.blocked_rebalances import find_blocked_rebalances
 from eosctl.logs.incidents.members.empty_assignments import find_empty_assignments
 from eosctl.logs.incidents.members.endless_joins import find_endless_joins
 from eosctl.logs.incidents.members.evictions import find_evicted_members
@@ -38,6 +39,7 @@ from eosctl.logs.incidents.refusals.refusals import (
 )
 from eosctl.logs.incidents.refusals.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.remaining.short_connections import find_short_connections
+from eosctl.logs.incidents.remaining.unanswered_requests import find_unanswered_requests
 from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.servers.interrupted_starts import find_interrupted_starts
@@ -96,9 +98,11 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_restless_members(timeline)
     yield from find_lasting_rebalances(timeline)
     yield from find_missed_rejoins(timeline)
+    yield from find_blocked_rebalances(timeline)
     yield from find_endless_joins(timeline)
     yield from find_empty_assignments(timeline)
     yield from find_short_connections(timeline)
+    yield from find_unanswered_requests(timeline)
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.joining.unreached import SINGLE
 from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.roles import coordinating_node
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -38,7 +39,6 @@ _HOST: Final = re.compile(r"(?:\w{3,20}://)?\[?([\w.-]{1,253}|[\da-f:]{2,39})\]?
 _LOOPBACK: Final = re.compile(r"localhost(?:\.localdomain)?|127(?:\.\d{1,3}){3}|::1")
 _HOSTED: Final = ".servicebus.windows.net"
 _BOTH: Final = "the brokers cannot be reached, or no transaction coordinator answered"
-_SINGLE: Final = " On a single broker, __transaction_state cannot be created with its default replication factor of 3."
 
 
 class _Attempt(NamedTuple):
@@ -66,7 +66,7 @@ def name_advertised(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
         if attempts and all(found.node for found in attempts):
             yield _named(timeline, one, attempts)
         elif events and one.kind == _NO_ID and not attempts and (answer := _answer_before(timeline, events[0])):
-            yield _of_coordinator(one, answer)
+            yield _of_coordinator(timeline, one, answer)
         else:
             yield one
 
@@ -153,7 +153,7 @@ def _answer_before(timeline: LogTimeline, event: LogEvent) -> LogEvent | None:
     return own[-1] if own else None
 
 
-def _of_coordinator(one: Incident, answer: LogEvent) -> Incident:
+def _of_coordinator(timeline: LogTimeline, one: Incident, answer: LogEvent) -> Incident:
     """Return an initialization that timed out although brokers answered the client's request for metadata."""
     is_hosted = _HOSTED in answer.message
     is_own = answer.fields.get("transactional_id", "") in ("", one.subject.get("transactional.id"))
@@ -161,8 +161,10 @@ def _of_coordinator(one: Incident, answer: LogEvent) -> Incident:
         _BOTH, "a broker answered the request for metadata, but no transaction coordinator answered", 1
     )
     step = one.next_step
+    if len(set(_bootstrap_hosts(timeline, answer))) > 1:
+        text = text.replace(SINGLE, "", 1)
     if is_hosted:
-        text = text.replace(_SINGLE, " The cluster is a namespace of Azure Event Hubs.", 1)
+        text = text.replace(SINGLE, " The cluster is a namespace of Azure Event Hubs.", 1)
         step = (
             "Check that the tier of the namespace supports transactions, and its limits; its coordinators and internal "
             "topics are not accessible."

@@ -19,7 +19,7 @@ from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.text import time_text
+from eosctl.text import name_some, time_text
 
 BEFORE_MS: Final = 360_000
 """Maximum time from a failed connection to what the client gave up: above message.timeout.ms of librdkafka (5 min)."""
@@ -64,6 +64,9 @@ _NEXT: Final = (
     "the client. Then restart what has failed."
 )
 _SHOWN: Final = 3
+SINGLE: Final = " On a single broker, __transaction_state cannot be created with its default replication factor of 3."
+"""A guess for a client that brokers answer: without a connection, nothing speaks for it."""
+_ID: Final = "transactional.id"
 
 
 def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
@@ -141,6 +144,10 @@ def _has_last_reason(timeline: LogTimeline, one: Incident) -> bool:
     return _NO_COORDINATOR.search(last) is not None or not _REASONS[one.kind].search(last)
 
 
+def _own(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[LogEvent]:
+    return (event for one in incidents for event in timeline.evidence(one))
+
+
 def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     ordered = sorted((one for one, _ in found), key=_rank)
     head = ordered[0]
@@ -155,13 +162,21 @@ def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogE
     if len(partitions) > 1:
         subject = {name: value for name, value in subject.items() if name != "topic-partition"}
         subject["topic-partitions"] = tuple(sorted(partitions))
+    ids = sorted(
+        {name for event in (*events, *_own(timeline, ordered)) if (name := event.fields.get("transactional_id"))}
+    )
+    if len(ids) > 1:
+        subject = {"transactional.ids": tuple(ids), **{name: value for name, value in subject.items() if name != _ID}}
+        effects.append(f"The same holds for the producers of {name_some('transactional id', ids)}.")
     reasons = [event for event in events if not _SUMMARY.search(event.message)] or events
     is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in reasons)
     failed_to = "resolve" if is_nameless else "connect to"
     cause = f"could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on."
     is_before = _has_last_reason(timeline, head)
     text = (
-        f"{head.explanation} Before that, the client {cause}" if is_before else f"The client {cause} {head.explanation}"
+        f"{head.explanation} Before that, the client {cause}"
+        if is_before
+        else f"The client {cause} {head.explanation.replace(SINGLE, '', 1)}"
     )
     return head._replace(
         root_cause=head.root_cause if is_before else _NAMELESS if is_nameless else _CAUSE,

@@ -36,8 +36,8 @@ _DONE: Final = re.compile(r"\b(?:committed|ok|OK|succeeded|successful(?:ly)?|don
 VERBS: Final = f"(?:{'|'.join((*load_catalog().words_of_work, 'committed'))})"
 """Words of programs for work that is done."""
 _NOTHING: Final = re.compile(
-    rf"(?i:\b{VERBS} (?:[a-z]+ ){{0,2}}0(?![\d.,])(?! of \d)|(?<![\w.,:-])0 (?:[\w-]+ ){{1,3}}{VERBS}\b"
-    rf"|\b{VERBS}\b.{{0,40}}[=:] ?0(?![\d.,]))"
+    rf"(?i:\b{VERBS} (?:[a-z]+ ){{0,2}}0(?![\w.,])(?! of \d)|(?<![\w.,:-])0 (?:[\w-]+ ){{1,3}}{VERBS}\b"
+    rf"|\b{VERBS}\b[^\n=:]{{0,40}}[=:] ?0(?![\w.,]))"
 )
 """A count of nothing: an idle program reports it, and a program that cannot work does, too."""
 _COUNTED: Final = re.compile(rf"(?i:\b{VERBS}\b)")

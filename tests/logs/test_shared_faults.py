@@ -88,12 +88,14 @@ def test_a_client_that_worked_meanwhile_has_its_own_fault(tmp_path: Path) -> Non
     assert len(judge(tmp_path, {"loyalty.log": log})) == 2
 
 
-def test_a_name_less_client_joins_only_in_one_file(tmp_path: Path) -> None:
+def test_a_name_less_client_joins_next_to_its_broker(tmp_path: Path) -> None:
     failed = (
         "2026-08-17T08:29:51.020Z ERROR relay: failed to produce message: MessageTimedOut (Local: Message timed out)\n"
     )
-    apart = judge(tmp_path / "apart", {"controller.log": FENCED, "relay.log": failed})
+    of_controller = FENCED.replace("QuorumController id=4", "QuorumController id=9")
+    apart = judge(tmp_path / "apart", {"controller.log": of_controller, "relay.log": failed})
     assert {one.kind for one in apart} == {"broker_fenced", "send_timeout"}
+    assert len(judge(tmp_path / "own", {"kafka.log": FENCED, "relay.log": failed})) == 1
     composed = "".join(f"kafka-1 | {line}\n" for line in FENCED.splitlines()) + f"relay-1 | {failed}"
     (one,) = judge(tmp_path / "composed", {"all.log": composed})
     assert (one.kind, one.severity) == ("broker_fenced", Severity.ERROR)

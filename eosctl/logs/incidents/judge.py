@@ -20,7 +20,6 @@ from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
 from eosctl.logs.incidents.joining.effects import join_effects
 from eosctl.logs.incidents.joining.failed_loads import join_failed_loads
-from eosctl.logs.incidents.joining.fenced_brokers import join_fenced_brokers
 from eosctl.logs.incidents.joining.group_transactions import join_group_transactions
 from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
 from eosctl.logs.incidents.joining.kills import join_kills
@@ -142,7 +141,6 @@ _ENDING: Final[tuple[_Step, ...]] = (
     name_start_faults,
     join_ended_zookeeper,
     join_broker_faults,
-    join_fenced_brokers,
     join_shared_faults,
     join_process_ends,
     join_recoveries,

@@ -2,14 +2,16 @@
 
 A client sees that requests and heartbeats stay unanswered. The reason is in another incident of the set if that one is
 a fault of servers or of connections, lasted at that time, and has the same subject: the same client, a broker that the
-client names, or the only broker of the set next to the client in one file. Otherwise both stay faults of their own.
+client names, or the only broker of the set, if it is next to the client in one file or has a log of its own. Otherwise
+both stay faults of their own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.incidents.joining.absorbing import effect, gathered, with_parts, worst_of
 from eosctl.logs.incidents.joining.broker_faults import host_of, is_host, nodes_in, ordinal_of
@@ -35,15 +37,12 @@ OPEN_CAUSES: Final = frozenset(
     {
         *("unexplained", "heartbeats-missed", "coordinator-not-reached", "brokers-not-reached", "connections-fail"),
         *("connection-ended-by-the-broker", "brokers-do-not-answer-in-time", "records-not-acknowledged-in-time"),
+        *("not-acknowledged-within-message-timeout", "not-acknowledged-within-request-timeout"),
         *("coordinator-or-leader-not-reached", "coordinator-away-for-longer-than-a-move", "retries-exhausted"),
         *("coordinator-not-available", "end-of-transaction-not-confirmed", "transaction-coordinator-not-available"),
         *("topic-not-found-or-brokers-not-reached", "not-acknowledged-within-the-flush"),
-        *(
-            "producer-not-flushed-in-time",
-            "acknowledgment-missing-or-late",
-            "coordinator-did-not-answer",
-            "leader-away-for-longer-than-an-election",
-        ),
+        *("producer-not-flushed-in-time", "acknowledgment-missing-or-late", "coordinator-did-not-answer"),
+        "leader-away-for-longer-than-an-election",
     }
 )
 """Causes with which a client reports only that it got no answer."""
@@ -56,15 +55,22 @@ _IDENTITIES: Final = ("transactional.id", "group", "connector.task", "component"
 _OPEN_WORDS: Final = re.compile(r" [^.]*\bdoes not show why\b[^.]*\.")
 _QUOTED: Final = re.compile(r" Its last cause: | In its words: ")
 
+_Nodes: TypeAlias = Callable[[], frozenset[str]]
+"""Returns the nodes that any record of the set names; few sets need them."""
+
 
 class _Sight(NamedTuple):
-    """What the records of an incident name: clients and logs of clients, nodes, hosts of brokers, and files."""
+    """What the records of an incident name: clients and logs of clients, nodes, hosts of brokers, and files.
+
+    ``is_own`` states that one of the nodes reported it itself.
+    """
 
     clients: frozenset[str]
     logs: frozenset[str]
     nodes: frozenset[str]
     hosts: frozenset[str]
     files: frozenset[str]
+    is_own: bool
 
 
 def join_shared_faults(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
@@ -75,7 +81,7 @@ def join_shared_faults(timeline: LogTimeline, incidents: Sequence[Incident]) -> 
         id(one): _sight_of(timeline, one) for one in faults
     }
     proofs = Proofs(timeline)
-    known = _nodes_of_set(timeline) if felt else frozenset()
+    known = cache(lambda: _nodes_of_set(timeline))
 
     def home_of(one: Incident) -> Incident | None:
         if id(one) not in felt:
@@ -121,6 +127,7 @@ def _sight_of(timeline: LogTimeline, one: Incident) -> _Sight:
         frozenset(nodes),
         frozenset(filter(None, (*peers, *of_servers))),
         frozenset(event.file for event in events),
+        any(timeline.node_of(event.application) in nodes for event in events if event.application in servers),
     )
 
 
@@ -142,7 +149,7 @@ def _lasts_until(proofs: Proofs, fault: Incident, one: Incident) -> bool:
     return not any(event.category in SUCCESSES or is_work(event) for event in done)
 
 
-def _shares(mine: _Sight, other: _Sight, one: Incident, fault: Incident, known: frozenset[str]) -> bool:
+def _shares(mine: _Sight, other: _Sight, one: Incident, fault: Incident, known: _Nodes) -> bool:
     """Return whether an incident and a fault are about the same client or broker."""
     if not all(one.subject.get(name, value) == value for name in _IDENTITIES if (value := fault.subject.get(name))):
         return False
@@ -152,7 +159,7 @@ def _shares(mine: _Sight, other: _Sight, one: Incident, fault: Incident, known: 
     if mine.nodes or mine.hosts:
         is_node = mine.nodes <= other.nodes
         return is_node and all(is_host(host, other.hosts) or ordinal_of(host) in other.nodes for host in mine.hosts)
-    return bool(mine.files & other.files) and bool(other.nodes) and known <= other.nodes
+    return (other.is_own or bool(mine.files & other.files)) and bool(other.nodes) and known() <= other.nodes
 
 
 def _with_effects(fault: Incident, parts: Sequence[Incident]) -> Incident:

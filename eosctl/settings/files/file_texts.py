@@ -61,10 +61,10 @@ _OF_STREAMS: Final = re.compile(r"\bWITH\s*\(|\bSET\s+'|\bENGINE\s*=\s*Kafka\b",
 _INTERFACES: Final = re.compile(
     r"""^(?:openapi|swagger|asyncapi):[ \t]*["']?\d|\A\s*\{\s*"(?:openapi|swagger|asyncapi)"\s*:""", re.MULTILINE
 )
-# Rules and targets of Prometheus, and rules of its JMX exporter, name Kafka's metrics.
+# Rules and targets of Prometheus, rules of its JMX exporter, and those of kube-state-metrics name Kafka's metrics.
 _OF_MONITORING: Final = re.compile(
     r"^(?:scrape_configs|lowercaseOutputName|lowercaseOutputLabelNames|whitelistObjectNames|includeObjectNames):"
-    r"|^rules:[ \t]*\n[ \t]*-[ \t]+pattern:",
+    r"|^rules:[ \t]*\n[ \t]*-[ \t]+pattern:|^[ \t]*(?:-[ \t]+)?metricNamePrefix:",
     re.MULTILINE,
 )
 _RULES_OF_PROMETHEUS: Final = (
@@ -203,6 +203,8 @@ def is_of_others(name: str, text: str = "") -> bool:
     (True, False)
     >>> is_of_others("tests/kafka.py"), is_of_others("drivers/aiokafka.py"), is_of_others("app/settings.py")
     (True, True, False)
+    >>> is_of_others("metrics.yaml", "spec:\\n  resources:\\n    - metricNamePrefix: kafka_topic")
+    True
     >>> is_of_others("kafka.json", '{"panels": [], "schemaVersion": 39, "title": "Kafka"}')
     True
     """

@@ -33,7 +33,8 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
         replication.factor=1 in an exactly-once application; before 3.0 also when it is not set, because the default
         was 1. Since 3.0 the default is that of the brokers. ksql.internal.topic.replicas=1 of an exactly-once ksqlDB
         server, a warning if its state has more replicas. Applications next to the description of a cluster with one
-        broker are left out. What a profile for tests or a file under src/test sets to 1 is information.
+        broker are left out. What a profile for tests or of developers, or a file under src/test, sets to 1 is
+        information.
 
     Why it matters for exactly-once:
         Changelogs are the state. With one replica the loss of a broker is the loss of state and of repartitioned

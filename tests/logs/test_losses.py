@@ -96,3 +96,31 @@ def test_a_loss_of_nothing_is_not_reported(tmp_path: Path) -> None:
         tmp_path, {"telegraf.log": TELEGRAF.replace("120 metrics", "0 metrics").replace("80 metrics", "0 metrics")}
     )
     assert all("as dropped" not in one.explanation for one in found)
+
+
+SINK = '2026-05-02T03:{:02}:45.022904Z ERROR sink{{component_kind="sink" component_id=out}}: vector_common::{}\n'
+CALLS = (
+    "internal_event::service: Internal log [Service call failed. No retries or retries exhausted.] has been "
+    "suppressed {} times."
+)
+PAIR = (
+    (
+        "internal_event::service: Service call failed. No retries or retries exhausted. error=Some(KafkaError (Message "
+        'production error: MessageTimedOut (Local: Message timed out))) error_type="request_failed" stage="sending"'
+    ),
+    "internal_event::component_events_dropped: Events dropped intentional=false count=1",
+)
+HIDDEN = "internal_event::component_events_dropped: Internal log [Events dropped] has been suppressed 70 times."
+
+
+@pytest.mark.parametrize(
+    ("words", "lost"),
+    [
+        ([*PAIR, CALLS.format(458), *PAIR, CALLS.format(459), *PAIR], "at least 920 events"),
+        # What the sink reports of the losses themselves is not counted again.
+        ([*PAIR, CALLS.format(70), HIDDEN, *PAIR], "at least 72 events"),
+    ],
+)
+def test_suppressed_calls_are_losses(words: list[str], lost: str, tmp_path: Path) -> None:
+    text = "".join(SINK.format(15 + number // 3, one) for number, one in enumerate(words))
+    assert any(lost in one.explanation for one in judge(tmp_path, {"vector.log": text}))

@@ -43,6 +43,10 @@ _SUPPRESSED: Final = re.compile(
     r"\b(?i:dropp(?:ing|ed)|discard(?:ing|ed)|lost|losing)\b[^\n]{0,120}?\bsuppressed (?P<count>\d+) times?\b"
 )
 """How Vector reports how often it did not print a loss again: each time lost one item or more."""
+_FAILED_CALLS: Final = re.compile(
+    r"\[Service call failed\. No retries or retries exhausted\.\] has been suppressed (?P<count>\d+) times?\b"
+)
+"""The same for the calls that ended with a loss: it counts where the losses themselves are not reported so."""
 _WORDS: Final = ("discard", "drop", "losing", "lost")
 """Each form above has one of them."""
 _NOT_PRINTED: Final = re.compile(r"\bhas been suppressed \d+ times?\b")
@@ -93,15 +97,22 @@ def _losses_of(timeline: LogTimeline, one: Incident, counted: set[tuple[str, int
     events = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
     components = {name for event in events if (name := event.fields.get("component"))}
     previous: _Loss | None = None
+    calls: list[_Loss] = []
+    unit, is_printed = "", True
     for first in {timeline.log_of(event): event for event in events}.values():
         for event in timeline.log_between(first, one.t_start_ms, one.t_end_ms + AFTER_MS):
             component = event.fields.get("component", "")
             if (event.file, event.offset) in counted or (components and component and component not in components):
                 continue
+            if found := _FAILED_CALLS.search(event.message):
+                calls.append(_Loss(event, int(found["count"]), "", False, int(found["count"])))
             loss = _loss_in(event)
             if loss is not None and not (previous is not None and _is_repeated(previous, loss)):
                 yield loss
                 previous = loss
+                unit, is_printed = loss.unit, is_printed and not loss.suppressed
+    if previous is not None and is_printed:
+        yield from (call._replace(unit=unit) for call in calls)
 
 
 def _loss_in(event: LogEvent) -> _Loss | None:

@@ -11,23 +11,8 @@ import pytest
 
 from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
-from tests.checks.mistakes import SETTINGS, make_mistakes
+from tests.checks.mistakes import FOUND, SETTINGS, make_mistakes
 from tests.commands.conftest import eosctl
-
-FOUND = {
-    "EOS-BRK-008",
-    "EOS-BRK-010",
-    "EOS-GRP-002",
-    "EOS-GRP-003",
-    "EOS-GRP-004",
-    "EOS-SEC-001",
-    "EOS-SEC-002",
-    "EOS-SEC-003",
-    "EOS-SEC-005",
-    "EOS-TOP-006",
-    "EOS-TOP-011",
-    "EOS-UPG-002",
-}
 
 
 def test_mistakes_are_found(tmp_path: Path) -> None:

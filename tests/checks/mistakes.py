@@ -16,6 +16,21 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+#: The checks that name these mistakes.
+FOUND = {
+    "EOS-BRK-008",
+    "EOS-BRK-010",
+    "EOS-GRP-002",
+    "EOS-GRP-003",
+    "EOS-GRP-004",
+    "EOS-SEC-001",
+    "EOS-SEC-002",
+    "EOS-SEC-003",
+    "EOS-SEC-005",
+    "EOS-TOP-006",
+    "EOS-TOP-011",
+    "EOS-UPG-002",
+}
 SETTINGS: Final = {
     "transaction.max.timeout.ms": "30000",
     "offsets.retention.minutes": "60",

@@ -309,23 +309,15 @@ def _judge(
         unreadable=unreadable,
         not_understood=not_understood,
     )
-    if snapshot is None and (files is None or not files.deployment.components):
+    is_empty = snapshot is None and (files is None or not files.deployment.components)
+    if is_empty or unreadable:
         return Diagnosed(
             report=report,
             checks=checks,
             found=found,
             unreadable=unreadable,
             exit_code=ExitCode.BAD_INPUT,
-            remarks=_NOTHING,
-        )
-    if unreadable:
-        return Diagnosed(
-            report=report,
-            checks=checks,
-            found=found,
-            unreadable=unreadable,
-            exit_code=ExitCode.BAD_INPUT,
-            remarks=(),
+            remarks=_NOTHING if is_empty else (),
         )
     verdict = judge_run(diagnosis, gate.gate)
     code = verdict.exit_code

@@ -7,7 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.hang import HangVerdict
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import ApiRange, Broker, ClusterSnapshot, PartitionInfo, Topic
@@ -158,3 +160,9 @@ def two_reads(
     return snapshot(
         look(producers, transactions, at_ms=NOW_MS), look(producers, transactions, at_ms=NOW_MS + 520), **fields
     )
+
+
+def only(cluster: ClusterSnapshot) -> HangVerdict:
+    """Return the verdict on the one transaction that is open on a leader."""
+    (verdict,) = classify_open_transactions(cluster)
+    return verdict

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.hang import HangCause, HangStatus, HangVerdict
+from eosctl.model.hang import HangCause, HangStatus
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Confidence
 from tests.analysis.scenes import (
@@ -21,6 +21,7 @@ from tests.analysis.scenes import (
     entry,
     gap,
     look,
+    only,
     partition,
     producer,
     snapshot,
@@ -28,11 +29,6 @@ from tests.analysis.scenes import (
     transaction,
     two_reads,
 )
-
-
-def only(cluster: ClusterSnapshot) -> HangVerdict:
-    (verdict,) = classify_open_transactions(cluster)
-    return verdict
 
 
 def test_unknown_producer_id_hangs() -> None:

@@ -5,19 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.hang import HangCause, HangStatus, HangVerdict
+from eosctl.model.hang import HangCause, HangStatus
 from eosctl.model.setting import Setting, SettingSource
-from eosctl.model.snapshot import ClusterSnapshot
-from tests.analysis.scenes import NOW_MS, gap, producer, snapshot, state_topic, transaction, two_reads
+from tests.analysis.scenes import NOW_MS, gap, only, producer, snapshot, state_topic, transaction, two_reads
 
 MINUTE_MS = 60_000
-
-
-def only(cluster: ClusterSnapshot) -> HangVerdict:
-    (verdict,) = classify_open_transactions(cluster)
-    return verdict
 
 
 @pytest.mark.parametrize(

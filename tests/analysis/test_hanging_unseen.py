@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.hang import HangStatus, HangVerdict
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.hang import HangStatus
 from eosctl.model.verdict import Confidence
 from tests.analysis.scenes import (
     AUTHORIZER,
@@ -20,16 +18,12 @@ from tests.analysis.scenes import (
     broker,
     entry,
     gap,
+    only,
     producer,
     state_topic,
     transaction,
     two_reads,
 )
-
-
-def only(cluster: ClusterSnapshot) -> HangVerdict:
-    (verdict,) = classify_open_transactions(cluster)
-    return verdict
 
 
 class TestDamagedLog:

@@ -6,16 +6,11 @@ from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.model.fencing import FencingCause
-from eosctl.model.hang import HangCause, HangStatus, HangVerdict
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.hang import HangCause, HangStatus
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.verdict import Confidence
 from tests.analysis.recorded import snapshot_of
-
-
-def only(cluster: ClusterSnapshot) -> HangVerdict:
-    (verdict,) = classify_open_transactions(cluster)
-    return verdict
+from tests.analysis.scenes import only
 
 
 def test_late_produce() -> None:

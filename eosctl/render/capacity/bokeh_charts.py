@@ -8,28 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from bokeh.embed import components
 from bokeh.layouts import row
 from bokeh.models import BoxAnnotation, ColumnDataSource, FixedTicker, HoverTool, LabelSet, NumeralTickFormatter, Span
 from bokeh.plotting import figure
-from bokeh.resources import Resources
 
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
+from eosctl.render.bokeh_page import INK, embed, style_frame
 from eosctl.render.capacity.svg_charts import append_parts
 from eosctl.text import milliseconds_text, number_text, rate_text
 
 BLUE, ORANGE, VIOLET, GREEN, AMBER, RED = "#3b7dd8", "#c2571a", "#7a5bb5", "#2f8f6b", "#b98512", "#c0304c"
-#: Readable on white and on black, as the page follows the reader's preference.
-INK: Final = "#7d8590"
 #: Space for the values at the ends of bars, also on a narrow screen.
 LABEL_SPACE: Final = 1.7
 _TONES: Final = (BLUE, ORANGE, VIOLET, GREEN)
-
-
-def library_script() -> str:
-    """Return the script element with Bokeh itself."""
-    script: str = Resources(mode="inline", components=["bokeh"]).render_js()
-    return script
 
 
 def draw_appends(plan: CapacityPlan) -> str:
@@ -48,7 +39,7 @@ def draw_appends(plan: CapacityPlan) -> str:
             "text": [f" {rate_text(part.value)}, {share:.0%}" for (part, _), share in zip(parts, shares, strict=True)],
         }
     )
-    return _embed(_bars(source, names, max(shares), "name", "share", "tone"))
+    return embed(_bars(source, names, max(shares), "name", "share", "tone"))
 
 
 def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
@@ -73,7 +64,7 @@ def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
     chart.add_layout(BoxAnnotation(left=1, fill_color=RED, fill_alpha=0.06))
     chart.title.text = "share of the planned limit"
     chart.title.text_color = INK
-    return _embed(chart)
+    return embed(chart)
 
 
 def draw_variants(variants: Sequence[Variant]) -> str:
@@ -85,7 +76,7 @@ def draw_variants(variants: Sequence[Variant]) -> str:
         _panel(shown, "EOS appends", lambda v: v.eos_appends_per_s, rate_text, ORANGE),
         _panel(shown, "visible after (P99)", lambda v: v.visible_p99_ms, milliseconds_text, BLUE),
     ]
-    return _embed(row(*panels, sizing_mode="stretch_width"))
+    return embed(row(*panels, sizing_mode="stretch_width"))
 
 
 def draw_growth(points: Sequence[GrowthPoint]) -> str:
@@ -125,7 +116,7 @@ def draw_growth(points: Sequence[GrowthPoint]) -> str:
     chart.legend.background_fill_alpha = 0
     chart.legend.border_line_color = None
     chart.legend.label_text_color = INK
-    return _embed(_styled(chart))
+    return embed(_styled(chart))
 
 
 def _panel(
@@ -173,16 +164,6 @@ def _bars(
 
 
 def _styled(chart: Any) -> Any:
-    chart.background_fill_alpha = chart.border_fill_alpha = 0
-    chart.outline_line_color = None
+    style_frame(chart)
     chart.ygrid.grid_line_alpha = 0.25
-    for axis in (*chart.xaxis, *chart.yaxis):
-        axis.major_label_text_color = axis.axis_line_color = axis.major_tick_line_color = INK
-        axis.major_label_text_font_size = "12px"
-        axis.minor_tick_line_color = None
     return chart
-
-
-def _embed(chart: Any) -> str:
-    script, element = components(chart)
-    return f"{element}{script}"

@@ -53,10 +53,11 @@ class Charts(NamedTuple):
 def choose_charts(*, static: bool = False) -> Charts:
     """Return Bokeh's charts if it is installed, else the static ones."""
     if not static and find_spec("bokeh") is not None:
+        from eosctl.render.bokeh_page import library_script
         from eosctl.render.capacity import bokeh_charts as drawn
 
         return Charts(
-            drawn.library_script(), drawn.draw_appends, drawn.draw_utilisation, drawn.draw_variants, drawn.draw_growth
+            library_script(), drawn.draw_appends, drawn.draw_utilisation, drawn.draw_variants, drawn.draw_growth
         )
     return Charts("", draw_appends, draw_utilisation, draw_variants, draw_growth)
 

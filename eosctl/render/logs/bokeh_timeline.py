@@ -8,30 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bokeh.embed import components
 from bokeh.layouts import column
 from bokeh.models import ColumnDataSource, DatetimeTickFormatter, HoverTool, NoOverlap, RangeTool
 from bokeh.plotting import figure
-from bokeh.resources import Resources
 
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.model.log_totals import Activity, Moment
+from eosctl.render.bokeh_page import INK, embed, style_frame
 from eosctl.text import time_text
 
 MAX_POINTS: Final = 1_500
 """Above this number, events are thinned out evenly to keep the page small."""
 SHOWN_CHARS: Final = 140
-INK: Final = "#7d8590"
 TONES: Final = {"critical": "#c0304c", "error": "#c0304c", "warning": "#b98512", "info": "#2f8f6b"}
 LEVEL_TONES: Final = {"ERROR": "#c0304c", "FATAL": "#c0304c", "WARN": "#b98512"}
 OTHER_TONE: Final = "#3b7dd8"
-
-
-def library_script() -> str:
-    """Return the script element with Bokeh itself."""
-    script: str = Resources(mode="inline", components=["bokeh"]).render_js()
-    return script
 
 
 def draw_timeline(activity: Activity, events: Sequence[LogEvent], incidents: Sequence[Incident]) -> str:
@@ -79,7 +71,7 @@ def draw_timeline(activity: Activity, events: Sequence[LogEvent], incidents: Seq
         HoverTool(renderers=[marks], tooltips=shown, limit=4),
         HoverTool(renderers=[bars], tooltips=[("", "@text"), ("", "@when")]),
     )
-    return _embed(column(_styled(chart), _overview(chart, activity.moments, start, end), sizing_mode="stretch_width"))
+    return embed(column(_styled(chart), _overview(chart, activity.moments, start, end), sizing_mode="stretch_width"))
 
 
 def _points(events: Sequence[LogEvent]) -> dict[str, list[Any]]:
@@ -144,8 +136,7 @@ def _incident_name(number: int, one: Incident) -> str:
 
 
 def _styled(chart: Any) -> Any:
-    chart.background_fill_alpha = chart.border_fill_alpha = 0
-    chart.outline_line_color = None
+    style_frame(chart)
     chart.xgrid.grid_line_color = chart.ygrid.grid_line_color = INK
     chart.xgrid.grid_line_alpha = chart.ygrid.grid_line_alpha = 0.2
     times = DatetimeTickFormatter(
@@ -159,13 +150,4 @@ def _styled(chart: Any) -> Any:
     chart.xaxis.formatter = times
     # A phone's screen fits only every second time.
     chart.xaxis.major_label_policy = NoOverlap()
-    for axis in (*chart.xaxis, *chart.yaxis):
-        axis.major_label_text_color = axis.axis_line_color = axis.major_tick_line_color = INK
-        axis.major_label_text_font_size = "12px"
-        axis.minor_tick_line_color = None
     return chart
-
-
-def _embed(chart: Any) -> str:
-    script, place = components(chart)
-    return f"{place}{script}"

@@ -98,10 +98,11 @@ class _LiveTimeline(NamedTuple):
 def _draw_live(activity: Activity | None, events: Sequence[LogEvent], incidents: Sequence[Incident]) -> _LiveTimeline:
     if activity is None or find_spec("bokeh") is None:
         return _LiveTimeline("", "")
+    from eosctl.render.bokeh_page import library_script
     from eosctl.render.logs import bokeh_timeline as drawn
 
     timeline = drawn.draw_timeline(activity, events, incidents)
-    return _LiveTimeline(drawn.library_script(), timeline)
+    return _LiveTimeline(library_script(), timeline)
 
 
 def _card(one: Incident, events: dict[tuple[str, int], LogEvent], sources: Sequence[SourceSummary]) -> Card:

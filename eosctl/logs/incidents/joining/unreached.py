@@ -148,6 +148,10 @@ def _own(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[LogEv
     return (event for one in incidents for event in timeline.evidence(one))
 
 
+def _ids_in(events: Iterable[LogEvent]) -> Sequence[str]:
+    return sorted({name for event in events if (name := event.fields.get("transactional_id"))})
+
+
 def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     ordered = sorted((one for one, _ in found), key=_rank)
     head = ordered[0]
@@ -162,9 +166,7 @@ def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogE
     if len(partitions) > 1:
         subject = {name: value for name, value in subject.items() if name != "topic-partition"}
         subject["topic-partitions"] = tuple(sorted(partitions))
-    ids = sorted(
-        {name for event in (*events, *_own(timeline, ordered)) if (name := event.fields.get("transactional_id"))}
-    )
+    ids = _ids_in((*events, *_own(timeline, ordered)))
     if len(ids) > 1:
         subject = {"transactional.ids": tuple(ids), **{name: value for name, value in subject.items() if name != _ID}}
         effects.append(f"The same holds for the producers of {name_some('transactional id', ids)}.")

@@ -105,3 +105,14 @@ def test_a_client_id_with_an_arrow_is_not_cut(tmp_path: Path) -> None:
     lines = (begun.format(14), *(late.format(at) for at in (15, 16, 17)), "")
     (found,) = judge(tmp_path, {"worker.log": "\n".join(lines)})
     assert found.subject["client.id"] == "connector-producer-w->e.MirrorSourceConnector-0"
+
+
+def test_a_client_id_with_blanks_is_not_cut(tmp_path: Path) -> None:
+    client = "producer-Source: fares -> Sink: rides, daily-3"
+    begun = f"2025-02-04 11:14:02,115 INFO [Producer clientId={client}, transactionalId=rides-3] Cluster ID: x"
+    lost = (
+        "2025-02-04 11:14:03,731 WARN Unable to commit recovered transaction (KafkaTransactionState "
+        "[transactionalId=rides-3, producerId=7, epoch=1]). In both cases this most likely signals data loss."
+    )
+    (found,) = judge(tmp_path, {"job.log": f"{begun}\n{lost}\n"})
+    assert found.subject["client.id"] == client

@@ -91,6 +91,19 @@ def test_commits_after_the_rollback_are_one_loss(tmp_path: Path) -> None:
     assert found.subject["transactional.ids"] == names and "2 h before" in found.explanation
 
 
+def test_the_warning_before_a_lost_commit_is_its_evidence(tmp_path: Path) -> None:
+    warned = (
+        "2026-04-02 12:59:59,900 WARN  Transaction KafkaTransactionState [transactionalId={}, producerId=70, epoch=0] "
+        "has been open for 7500000 ms. This is close to or even exceeding the transaction timeout of 900000 ms.\n"
+    )
+    job = warned.format("sink-0-9") + NOT_COMMITTED.format("sink-0-9")
+    (found,) = judge(tmp_path / "own", {"server.log": ROLLED_BACK.format("sink-0-9"), "tm.log": job})
+    assert found.kind == "commit_lost" and len(found.evidence) == 3
+    job = warned.format("sink-1-9") + NOT_COMMITTED.format("sink-0-9")
+    found, other = judge(tmp_path / "other", {"server.log": ROLLED_BACK.format("sink-0-9"), "tm.log": job})
+    assert (found.kind, other.subject["transactional.id"]) == ("commit_lost", "sink-1-9")
+
+
 def test_a_loss_without_an_id_is_that_of_its_producer(tmp_path: Path) -> None:
     fenced = (
         "2026-04-02 12:58:59,990 INFO  org.apache.kafka.clients.producer.internals.TransactionManager [] - [Producer "

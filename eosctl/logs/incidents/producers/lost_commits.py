@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import incident
@@ -39,8 +39,15 @@ def _rollbacks(timeline: LogTimeline, event: LogEvent) -> Sequence[LogEvent]:
     return [one for one in aborts if time_of(one) <= time_of(event)][-1:]
 
 
+def _warnings(timeline: LogTimeline, lost: Sequence[LogEvent], since_ms: int, ids: Set[str]) -> Sequence[LogEvent]:
+    """Return the sink's warnings, as it restores its transactions, that they are older than their timeout."""
+    near = timeline.log_between(lost[0], since_ms, time_of(lost[-1]), ("CLIENT_TXN_OVERDUE",))
+    return [one for one in near if timeline.transactional_id(one) in ids]
+
+
 def _aborted(timeline: LogTimeline, lost: Sequence[LogEvent], rollbacks: Sequence[LogEvent]) -> Incident:
     ids = tuple(sorted({timeline.transactional_id(one) for one in lost}))
+    warnings = _warnings(timeline, lost, min(map(time_of, rollbacks)), frozenset(ids))
     waited_ms = time_of(lost[0]) - max(map(time_of, rollbacks))
     return incident(
         "commit_lost",
@@ -50,7 +57,7 @@ def _aborted(timeline: LogTimeline, lost: Sequence[LogEvent], rollbacks: Sequenc
             "transactional.ids": ids if len(ids) > 1 else (),
             "application": lost[0].application,
         },
-        [*rollbacks, *lost],
+        [*rollbacks, *warnings, *lost],
         f"The coordinator aborted {count_text(len(ids), 'transaction')} at the timeout, {duration_text(waited_ms)} "
         "before their sink was back to commit them: readers never see records that a checkpoint counts as complete.",
         "Restore the records from their source. Set transaction.timeout.ms of the sink (and transaction.max.timeout.ms "

@@ -81,7 +81,13 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
     ),
     "client_id": (
         re.compile(r"\binitialized kafka producer: (?P<name>\S{1,255})"),
+        # Kafka's own form, where a name may contain blanks and signs: a sink of Flink is named after its operators.
         re.compile(
+            r"\[(?:Producer|Consumer|AdminClient|Worker) clientId=(?P<name>[^\n]{1,255}?)"
+            r"(?:, (?:transactionalId|groupId)=|\](?:\s|$))"
+        ),
+        re.compile(
+            r"(?<!\[Producer )(?<!\[Consumer )(?<!\[AdminClient )(?<!\[Worker )"
             r"\bclient[._-]?(?:id|Id)[\"']{0,2}(?:=>| ?[=:]) ?\\{0,2}[\"'`]{0,2}"
             # MirrorMaker 2 names its connectors by source and target: eu->dr.
             r"(?P<name>[A-Za-z](?:[\w.-]|(?<=-)>){0,253}\w)"

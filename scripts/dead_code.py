@@ -54,7 +54,7 @@ _CALLED_BY: Final = {
     ),
     "pygls": ("hover",),
     "pytest": ("pytest_configure", "pytest_runtest_protocol"),
-    "Python": ("__call__", "__getattr__"),
+    "Python": ("__getattr__",),
     "users of eosctl.testing": ("client_properties",),
     "users of the Spark notebooks in docs/logs": ("new_templates", "hanging_suspects"),
 }

@@ -325,6 +325,8 @@ def test_a_python_traceback_has_a_class() -> None:
         ),
         ("kafka_batch_adapter.cc:171 - batch has invalid CRC: {header_crc:0}", "CORRUPT_RECORD"),
         ("Current transaction failed: Transactional operation timed out (_TIMED_OUT)", "TIMEOUT_COMMIT_TXN"),
+        ("recovery_stm.cc:433 - recovery append entries error: rpc::errc::client_request_timeout", "FOLLOWER_SILENT"),
+        ("heartbeat_manager.cc:207 - Closed unresponsive connection to 4", "FOLLOWER_SILENT"),
         (
             'Exception in thread "main" java.lang.IllegalArgumentException: requirement failed: listeners must differ',
             "SERVER_FATAL",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.logs.judging import judge
 
 SILENT = (
@@ -15,6 +17,16 @@ REFUSED = (
     "tx:{{cut-tx-7}} etag:61 pid:{{producer_identity: id=707, epoch=9}} tx_seq:2 status:4 in term:36 failed with "
     "tx::errc::{}\n"
 )
+
+APPEND = (
+    "WARN  2026-03-04 11:{:02}:{:02},440 [shard 2] raft - [follower: {{id: {{{}}}, revision: {{77}}}}] [group_id:31, "
+    "{{kafka/meters/{}}}] - recovery_stm.cc:433 - recovery append entries error: {}\n"
+)
+TRANSFER = (
+    "WARN  2026-03-04 11:{:02}:{:02},650 [shard 2] raft - [group_id:33, {{kafka/alarms/4}}] consensus.cc:2665 - "
+    "transfer leadership: timed out waiting on node {{id: {{{}}}, revision: {{77}}}} recovery\n"
+)
+TIMEOUT = "rpc::errc::client_request_timeout"
 
 
 def silent(node: int, *minutes: int) -> str:
@@ -38,3 +50,40 @@ def test_single_late_answers_stay_silent(tmp_path: Path) -> None:
 
 def test_a_short_silence_is_ignored(tmp_path: Path) -> None:
     assert judge(tmp_path, {"redpanda.log": "".join(SILENT.format(0, second, 7) for second in range(9))}) == []
+
+
+def followed(node: int, *minutes: int, error: str = TIMEOUT) -> str:
+    return "".join(APPEND.format(minute, second, node, second, error) for minute in minutes for second in (3, 9, 41))
+
+
+def test_a_follower_that_does_not_answer(tmp_path: Path) -> None:
+    text = followed(4, 10, 11, 12) + TRANSFER.format(12, 50, 4)
+    (one,) = judge(tmp_path, {"redpanda.log": text})
+    assert (one.kind, one.root_cause, one.subject["server"]) == ("replica_behind", "follower-does-not-answer", "4")
+    assert "keep their leaders" in one.explanation and "partitions" not in one.subject
+    assert len(one.evidence) == 10
+
+
+@pytest.mark.parametrize("unit", ["rpk", "redpanda", "broker-unit"])
+def test_a_follower_is_read_under_any_unit(tmp_path: Path, unit: str) -> None:
+    lines = followed(4, 10, 11, 12).splitlines(keepends=True)
+    text = "".join(f"Mar  4 {line[17:25]} host-2 {unit}[811]: {line}" for line in lines)
+    (one,) = judge(tmp_path, {"journal.txt": text})
+    assert (one.root_cause, one.subject["server"]) == ("follower-does-not-answer", "4")
+
+
+def test_each_silent_follower_is_its_own_fault(tmp_path: Path) -> None:
+    lines = sorted(
+        (followed(4, 10, 11, 12) + followed(6, 10, 11, 12)).splitlines(keepends=True), key=lambda line: line[6:25]
+    )
+    found = judge(tmp_path, {"redpanda.log": "".join(lines)})
+    assert sorted(str(one.subject["server"]) for one in found) == ["4", "6"]
+
+
+def test_a_restart_of_a_follower_stays_silent(tmp_path: Path) -> None:
+    assert judge(tmp_path, {"redpanda.log": followed(4, 10)}) == []
+
+
+def test_a_removed_group_is_not_a_silent_follower(tmp_path: Path) -> None:
+    text = followed(4, 10, 11, 12, error="raft group does not exists on target broker")
+    assert all(one.root_cause != "follower-does-not-answer" for one in judge(tmp_path, {"redpanda.log": text}))

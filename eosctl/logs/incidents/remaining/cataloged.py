@@ -98,6 +98,8 @@ _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
 """Categories of faults that one client reports of several partitions together."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
+_OF_PEER: Final = frozenset({"FOLLOWER_SILENT"})
+"""Categories of faults of the node that a record names, which others report for each of its partitions."""
 _RETRIED: Final = "Nothing: clients repeat such requests by themselves."
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
@@ -189,6 +191,8 @@ def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> 
         return "\0".join((event.category, timeline.log_of(event), client, event.fields.get("group", "")))
     if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
         return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
+    if event.category in _OF_PEER and (peer := event.fields.get("peer")):
+        return "\0".join((event.category, peer))
     partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""
     return "\0".join((event.category, partition or _name(timeline, event) or timeline.log_of(event)))
 
@@ -312,6 +316,9 @@ def _incident(
         subject |= {"group": group} if not subject.get("group") and (group := timeline.group_of(head)) else {}
     if head.category in _OF_MACHINE and head.host:
         subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
+    if head.category in _OF_PEER:
+        # Indexes alone do not identify partitions of several topics.
+        subject = {name: value for name, value in subject.items() if name not in ("partition", "partitions")}
     if head.category in _OF_QUORUM and len(nodes := _controllers_of(timeline, own)) > 1:
         subject = {name: value for name, value in subject.items() if name not in _ROLES} | {"controllers": nodes}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))

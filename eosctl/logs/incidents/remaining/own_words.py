@@ -53,6 +53,8 @@ _BEFORE_2_1: Final = re.compile(
 )
 """The same for a batch that it had sent before, and the words of clients before Kafka 0.10.2."""
 _LIBRDKAFKA: Final = re.compile(r"Local: Message timed out|\b_MSG_TIMED_OUT\b|\bMessageTimedOut\b")
+_NOT_DIALED: Final = re.compile(r"\bunable to dial: (?:dial tcp:? )?(?P<reason>[^\n\"]{1,160})")
+"""The words of franz-go for a request that no connection could be made for."""
 ELSEWHERE_MS: Final = 60_000
 """Clients ask for new metadata within a second of such an answer."""
 
@@ -76,6 +78,12 @@ def is_expired_before_2_1(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping
 def is_of_librdkafka(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Show that librdkafka gave messages up, whose own name of the limit is message.timeout.ms."""
     return {} if any(map(_LIBRDKAFKA.search, _words_of(events))) else None
+
+
+def is_not_dialed(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a client of franz-go made no connection for its request, and why."""
+    found = next(filter(None, map(_NOT_DIALED.search, _words_of(events))), None)
+    return {"reason": found["reason"].rstrip(" .)")} if found else None
 
 
 def _words_of(events: Sequence[LogEvent]) -> Iterator[str]:

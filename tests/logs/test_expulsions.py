@@ -35,3 +35,11 @@ def test_a_rebalance_that_was_joined_explains_nothing(tmp_path: Path) -> None:
     log = joined("02:01.010") + learned("19:40.500") + joined("19:42.000") + removed("20:41.200")
     (found,) = judge(tmp_path, {"ocr.log": log})
     assert found.root_cause == "member-not-in-its-generation"
+
+
+def test_a_removed_member_is_one_fault_of_all_partitions(tmp_path: Path) -> None:
+    line = "2024/05/02 08:15:21 work.go:57: ERROR kafka: error while consuming parcels/{}: kafka server: {}\n"
+    refusal = "The provided member is not known in the current generation"
+    (found,) = judge(tmp_path, {"parcels.log": "".join(line.format(index, refusal) for index in (2, 0, 1))})
+    assert (found.kind, found.subject["topic"]) == ("member_fenced", "parcels")
+    assert found.subject["partitions"] == ("0", "1", "2")

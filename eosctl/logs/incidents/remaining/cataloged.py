@@ -98,6 +98,8 @@ _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
 """Categories of faults that one client reports of several partitions together."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
+_OF_MEMBER: Final = frozenset({"GROUP_FENCED"})
+"""Categories of faults of one member, which a record without its group reports for each of its partitions."""
 _OF_PEER: Final = frozenset({"FOLLOWER_SILENT"})
 """Categories of faults of the node that a record names, which others report for each of its partitions."""
 _RETRIED: Final = "Nothing: clients repeat such requests by themselves."
@@ -191,10 +193,18 @@ def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> 
         return "\0".join((event.category, timeline.log_of(event), client, event.fields.get("group", "")))
     if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
         return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
+    if event.category in _OF_MEMBER and _is_unnamed_member(timeline, event):
+        return "\0".join((event.category, timeline.log_of(event)))
     if event.category in _OF_PEER and (peer := event.fields.get("peer")):
         return "\0".join((event.category, peer))
     partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""
     return "\0".join((event.category, partition or _name(timeline, event) or timeline.log_of(event)))
+
+
+def _is_unnamed_member(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a client's record names neither its group nor its client."""
+    is_named = event.fields.get("group") or event.fields.get("client_id") or transactional_id_of(timeline, event)
+    return not is_named and event.application not in timeline.servers()
 
 
 def _name(timeline: LogTimeline, event: LogEvent) -> str:

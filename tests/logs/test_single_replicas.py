@@ -52,3 +52,41 @@ def test_lost_replicas_and_other_brokers_are_missing(line: str, tmp_path: Path) 
 def test_other_topics_are_named_in_the_command(tmp_path: Path) -> None:
     found = shortage(tmp_path, partition="orders-3")
     assert "--entity-name orders --add-config" in found.next_step and "transaction.state" not in found.next_step
+
+
+CREATED = "Created topic (name=conf, numPartitions=1, replicationFactor={}, replicasAssignments=null) on brokers at {}"
+SEVERAL = "k1.x:9092,k2.x:9092,k3.x:9092"
+
+
+def test_a_topic_created_with_one_replica_misses_no_broker(tmp_path: Path) -> None:
+    found = shortage(tmp_path, CREATED.format(1, SEVERAL), partition="conf-0")
+    assert found.root_cause == "min-isr-above-the-replicas"
+    assert "conf has a replication factor of 1, as broker.log shows" in found.explanation
+    assert found.next_step.startswith("No broker is missing") and "names another broker" not in found.explanation
+
+
+@pytest.mark.parametrize("line", [CREATED.format(3, SEVERAL), CREATED.format(1, SEVERAL).replace("=conf", "=conf-2")])
+def test_listed_brokers_are_other_brokers(line: str, tmp_path: Path) -> None:
+    found = shortage(tmp_path, line, partition="conf-0")
+    assert found.root_cause == "fewer-replicas-in-sync-than-min-isr"
+    assert "names another broker" not in found.explanation and "only broker" not in found.next_step
+
+
+def test_listeners_of_one_broker_are_not_a_list_of_brokers(tmp_path: Path) -> None:
+    listeners = "advertised.listeners = PLAIN://k1:9092,SSL://k1:9093"
+    assert "If this is the only broker" in shortage(tmp_path, listeners, partition="conf-0").next_step
+
+
+def test_a_request_that_times_out_meanwhile_is_not_its_own_fault(tmp_path: Path) -> None:
+    head = "[2026-05-11 09:12:{},162] "
+    retried = (
+        "WARN [Producer clientId=producer-3] Got error produce response with correlation id {} on topic-partition "
+        "conf-0, retrying (2147483646 attempts left). Error: NOT_ENOUGH_REPLICAS (o.a.k.c.Sender:6)\n"
+    )
+    call = (
+        "ERROR Uncaught exception in REST call to /connectors (o.a.k.connect.runtime.rest.ConnectExceptionMapper:61)\n"
+        "org.apache.kafka.connect.runtime.rest.errors.ConnectRestException: Request timed out\n"
+    )
+    lines = (head.format(10) + retried.format(4), head.format(40) + call, head.format(41) + retried.format(87))
+    (found,) = judge(tmp_path, {"connect.log": "".join(lines)})
+    assert found.kind == "not_enough_replicas"

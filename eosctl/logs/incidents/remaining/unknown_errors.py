@@ -53,8 +53,9 @@ _OF_KAFKA: Final = re.compile(
 _OF_MEMBERS: Final = re.compile(r"(?i:\bpoll|\bconsum|\bcommit|\brebalanc|\bfetch|\bheartbeat|\bgroup\b)")
 """Words of messages about what a member of a group does."""
 _ENDS: Final = re.compile(
-    r"(?i:\b(?:crash(?:ed|ing)?|panic|uncaught|unrecoverable|giving up|gave up|exit(?:ed|ing)|terminat(?:ed|ing)"
-    r"|shutting down|(?:fail(?:ed|s)?|unable|cannot|could ?n.t|can.t) to (?:start|initiali[sz]e|create|boot|launch)"
+    r"(?i:\b(?:crash(?:ed|ing)?|panic|uncaught(?! exception in rest call)|unrecoverable|giving up|gave up"
+    r"|exit(?:ed|ing)|terminat(?:ed|ing)|shutting down"
+    r"|(?:fail(?:ed|s)?|unable|cannot|could ?n.t|can.t) to (?:start|initiali[sz]e|create|boot|launch)"
     r"|expected \d+ brokers? but found)\b)"
 )
 """A program's words about an error that it does not survive."""

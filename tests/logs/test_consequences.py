@@ -179,3 +179,23 @@ def test_a_fixed_cycle_is_a_blocked_handler(second: str, cause: str, tmp_path: P
     again = JOINED.format("11:10.900") + EXPELLED.format(second)
     (found,) = judge(tmp_path, {"app.log": first + again})
     assert found.root_cause == cause and "(2 times)" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("times", "cause"),
+    [
+        (("11:07.870", "12:16.870", "13:25.870", "14:34.870"), "handler-blocks-heartbeats"),
+        (("11:07.870", "11:46.870", "13:25.870", "14:34.870"), "members-refused-after-each-rejoin"),
+    ],
+)
+def test_a_loop_of_one_member_may_be_a_blocked_handler(times: tuple[str, ...], cause: str, tmp_path: Path) -> None:
+    heartbeat = (
+        '{{"level":"ERROR","timestamp":"2026-05-28T08:{}Z","logger":"kafkajs","message":"[Connection] Response '
+        'Heartbeat(key: 12, version: 3)","clientId":"api","error":"The coordinator is not aware of this member"}}\n'
+    )
+    joins = ("10:02.870", "11:10.870", "12:19.870", "13:28.870")
+    rounds = (
+        JOINED.format(join) + heartbeat.format(at) + EXPELLED.format(at) for join, at in zip(joins, times, strict=True)
+    )
+    (found,) = judge(tmp_path, {"app.log": "".join(rounds)})
+    assert found.root_cause == cause and "4 times in" in found.explanation

@@ -69,7 +69,9 @@ def _loop_of(events: Sequence[LogEvent]) -> _Loop:
         elif event.category == "GROUP_FENCED":
             before = refused_at.get(member)
             is_later = before is not None and generation is not None and generation > before
-            if member not in refused_at or is_later or rejoined & {member, ""}:
+            # A library reports one refusal in two layers, and only one of them names the member.
+            is_first = member not in refused_at and bool(member or not refused_at)
+            if is_first or is_later or rejoined & {member, ""}:
                 rounds.append(event)
                 rejoined -= {member, ""}
                 refused_at[member] = generation

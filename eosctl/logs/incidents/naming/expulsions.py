@@ -14,6 +14,7 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import evidence_of
+from eosctl.logs.incidents.timeline.program_names import client_id_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import episodes, time_of
 from eosctl.model.event_names import EventCategory
@@ -29,7 +30,11 @@ SHORTEST_MS: Final = 5_000
 """Minimum time from a rejoin to an expulsion that a blocked handler explains; session.timeout.ms is not shorter."""
 SHARE: Final = 10
 """Expulsions come at a fixed time if the times since the rejoin differ by at most this part."""
-_FAULT: Final = ("member_fenced", "member-not-in-its-generation")
+_KIND: Final = "member_fenced"
+_FAULTS: Final = frozenset(
+    {(_KIND, "member-not-in-its-generation"), ("group_not_stable", "members-refused-after-each-rejoin")}
+)
+"""Expulsions of members, a few or as a loop, without a cause."""
 _CAUSE: Final = "handler-blocks-heartbeats"
 _JOINED: Final = "REBALANCE_DONE"
 _OF_REBALANCES: Final[tuple[EventCategory, ...]] = ("REBALANCE_TRIGGER", "REBALANCE_DONE")
@@ -42,7 +47,9 @@ def name_cycles(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterato
     for one in incidents:
         own = [event for event in timeline.evidence(one) if event.category == "GROUP_FENCED"]
         is_one_log = len({timeline.log_of(event) for event in own}) == 1
-        yield _counted(timeline, one, own[0]) if (one.kind, one.root_cause) == _FAULT and is_one_log else one
+        is_one_member = one.kind == _KIND or len({client_id_of(event) for event in own} - {""}) <= 1
+        is_open = (one.kind, one.root_cause) in _FAULTS and is_one_log and is_one_member
+        yield _counted(timeline, one, own[0]) if is_open else one
 
 
 def _counted(timeline: LogTimeline, one: Incident, first: LogEvent) -> Incident:
@@ -60,6 +67,7 @@ def _counted(timeline: LogTimeline, one: Incident, first: LogEvent) -> Incident:
     if len(waits) < LEAST or len(waits) != len(moments) or (max(waits) - min(waits)) * SHARE > max(waits):
         return one._replace(explanation=text)
     return one._replace(
+        kind=_KIND,
         root_cause=_CAUSE,
         confidence=max(one.confidence, 0.7),
         explanation=f"{text} It rejoined and was removed again in a fixed cycle, each time about "
@@ -117,6 +125,7 @@ def _with_rebalances(
     )
     rounds = "Each time, it" if len(known) > 1 else "It"
     return one._replace(
+        kind=_KIND,
         root_cause=_MISSED,
         confidence=max(one.confidence, 0.75),
         t_start_ms=min(one.t_start_ms, *map(time_of, known)),

@@ -108,6 +108,21 @@ def test_a_rollback_names_the_exception_of_the_listener(tmp_path: Path) -> None:
     assert "IllegalArgumentException: amount" in one.explanation
 
 
+def test_a_missing_dead_letter_topic_did_not_throw_first(tmp_path: Path) -> None:
+    cause = "java.lang.IllegalStateException: unknown currency"
+    missing = (
+        "2025-04-01T10:0{}:20Z WARN 1 --- [ledger-tx-1] org.apache.kafka.clients.NetworkClient : [Producer "
+        "clientId=ledger-tx-1, transactionalId=ledger-tx-1] Error while fetching metadata with correlation id 3 : "
+        "{{pay.DLT=UNKNOWN_TOPIC_OR_PARTITION}}\n"
+    )
+    thrown = [LISTENER.format(second=f"0{second}.100", cause=cause) for second in range(3)]
+    later = LISTENER.format(second="01.100", cause=cause).replace("10:00:", "10:01:")
+    text = "".join((*thrown, missing.format(0), missing.format(1), later))
+    found = {one.kind: one for one in judge(tmp_path, {"ledger.log": text})}
+    thrower, missed = found["transaction_rolled_back_by_framework"], found["topic_not_found"]
+    assert "IllegalStateException: unknown currency" in thrower.explanation and thrower.t_start_ms < missed.t_start_ms
+
+
 SENT = "[2025-05-05 06:0{clock}] {level} [copy|task-1{scope}] {text}\n"
 UNREACHED = (
     "[Producer clientId=connector-producer-copy-1] Connection to node {node} "

@@ -239,7 +239,7 @@ def _joined(
         is_client = events[0].application not in timeline.servers()
         repeats: Set[EventCategory] = frozenset()
         if is_client and own.is_echo:
-            repeats = known.keys() - _AFTERMATH
+            repeats = frozenset() if _names_own_cause(timeline, own, events) else known.keys() - _AFTERMATH
         elif events[0].category in _VAGUE:
             unnamed = () if _is_named(timeline, events[0], own) else (events[0].category,)
             repeats = _VAGUE[events[0].category].union(unnamed)
@@ -251,6 +251,11 @@ def _joined(
         logs = {timeline.log_of(one) for one in events}
         faults_of_logs.add(events, timeline.log_of(events[0]), logs, repeats)
     yield from faults_of_logs.all
+
+
+def _names_own_cause(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[LogEvent]) -> bool:
+    """Return whether records of an echo show their cause themselves, so that no fault next to them is needed."""
+    return known.cause == UNEXPLAINED and judged_by_evidence(timeline, known, events)[0].cause != UNEXPLAINED
 
 
 def _vagueness(event: LogEvent) -> int:

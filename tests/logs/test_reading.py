@@ -333,6 +333,7 @@ def test_a_python_traceback_has_a_class() -> None:
         ),
         ("Consumer group session timed out (in join-state steady) after 45200 ms without", "SESSION_TIMED_OUT"),
         ("on_assign: meters[0] meters[1]", "ASSIGNMENT_CHANGE"),
+        ("SRMSG18256: Initialize record store for topic-partition 'legs-1' at position 70.", "ASSIGNMENT_CHANGE"),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

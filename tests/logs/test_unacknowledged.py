@@ -50,3 +50,20 @@ def test_a_step_that_took_long_shows_slow_work(tmp_path: Path) -> None:
     step = "2026-05-04 09:59:58,000 INFO  [com.par.Store] (executor-thread-1) lookup of parcel 17 took 58112 ms\n"
     (one,) = judge(tmp_path, {"parcels.log": step + FIRST})
     assert one.root_cause == "processing-too-slow" and "at 2026-05-04T09:59:58" in one.explanation
+
+
+READS = (
+    "2026-05-04 10:{}:03,401 INFO  [io.sma.rea.mes.kafka] (vert.x-eventloop-thread-1) SRMSG18256: Initialize record "
+    "store for topic-partition 'parcels-2' at position 5119.\n"
+)
+
+
+def test_a_restart_that_reads_on_is_reported(tmp_path: Path) -> None:
+    ended = "2026-05-04 10:02:48,112 INFO  [io.quarkus] (Shutdown thread) parcels stopped in 0.402s\n"
+    (one,) = judge(tmp_path, {"parcels.log": FIRST + ended + READS.format("03")})
+    assert "2026-05-04T10:03:03.401Z" in one.explanation and len(one.evidence) == 2
+
+
+def test_a_restart_before_the_next_wait_recovers_nothing(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"parcels.log": FIRST + READS.format("03") + CHECK.format(12, WAITS)})
+    assert "10:03:03" not in one.explanation

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 EMPTY_ARCHIVE: Final = "an archive without logs"
 
-_TEXTS: Final = ("file", "application", "layout", "error", "beginning")
+_TEXTS: Final = ("file", "application", "layout", "error", "beginning", "headings")
 _SUMMARY_TYPES: Final = {name: "string" if name in _TEXTS else "long" for name in SourceSummary._fields}
 _SUMMARY: Final = ",".join(f"{name}:{kind}" for name, kind in _SUMMARY_TYPES.items())
 STORED_COLUMNS: Final = (

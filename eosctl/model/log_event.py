@@ -76,7 +76,11 @@ LAYOUTS_WITHOUT_DATE: Final = frozenset({"logback-clock", "log4j2-short", "clock
 
 
 class SourceSummary(NamedTuple):
-    """A summary of a file."""
+    """A summary of a file.
+
+    ``headings`` has a line for each part of a file of several programs: the offset where it begins, and a program's
+    name, which may be empty.
+    """
 
     file: str
     application: str
@@ -93,4 +97,4 @@ class SourceSummary(NamedTuple):
     sample_line_count: int = 0
     sample_unmatched_count: int = 0
     modified_ms: int = 0
-    headings: tuple[tuple[int, str], ...] = ()
+    headings: str = ""

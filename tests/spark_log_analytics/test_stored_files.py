@@ -71,9 +71,9 @@ def test_a_file_that_changed_since_its_listing_is_named(listed_length: int, modi
 
 
 def test_members_of_a_zip_are_read_below_its_url() -> None:
-    events, reports = scanned("b.zip", zipped("app/a.log", "app/notes.md"))
+    events, reports = scanned("b.zip", zipped("app/a.log", "app/notes.py"))
     assert events == ["s3a://logs/b.zip/app/a.log"]
-    other = reports.pop("s3a://logs/b.zip/app/notes.md")
+    other = reports.pop("s3a://logs/b.zip/app/notes.py")
     assert (other["reason"], other["is_failure"]) == (OTHER_NAME, False)
     assert reports.keys() == set(events)
     assert reports[events[0]]["archive"] == "s3a://logs/b.zip"
@@ -99,6 +99,6 @@ def test_a_damaged_archive_is_a_failure() -> None:
 
 
 def test_an_archive_without_logs_is_named() -> None:
-    _, reports = scanned("b.zip", zipped("notes.md"))
+    _, reports = scanned("b.zip", zipped("notes.py"))
     assert reports["s3a://logs/b.zip"]["reason"] == EMPTY_ARCHIVE
     assert not reports["s3a://logs/b.zip"]["is_failure"]

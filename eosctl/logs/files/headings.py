@@ -21,15 +21,19 @@ _LINE: Final = re.compile(rb"^[^\n]{1,600}", re.MULTILINE)
 _ENDINGS: Final = frozenset({".log", ".out", ".txt"})
 
 
-def headings_of(text: bytes) -> tuple[tuple[int, str], ...]:
-    """Return the offsets of a whole file's headings and their names; empty for a file of one program.
+def headings_of(text: bytes) -> str:
+    r"""Return a line for each heading of a whole file: its offset, and the name; empty for a file of one program.
 
     The name of a command that prints no log, or those of several programs, is empty.
+
+    >>> headings_of(b"==> a.log <==\nx\n==> b.log <==\n")
+    '0 a\n16 b'
     """
-    found = tuple((one.start(), _program(one["name"].decode())) for one in _HEADING.finditer(text))
+    found = [(one.start(), _program(one["name"].decode(errors="replace"))) for one in _HEADING.finditer(text)]
     if not found and _COMMAND.search(text):
-        found = tuple(_commands(text))
-    return found if len({name for _, name in found if name}) >= SEVERAL else ()
+        found = list(_commands(text))
+    is_of_several = len({name for _, name in found if name}) >= SEVERAL
+    return "\n".join(f"{offset} {name}" for offset, name in found) if is_of_several else ""
 
 
 def _commands(text: bytes) -> Iterator[tuple[int, str]]:

@@ -88,7 +88,7 @@ class SourceFile(NamedTuple):
         zone: The time zone of timestamps without an offset; None if not specified.
         head: Its first bytes at inspection, which distinguish it from a replacement.
         beginning: Its first records as text.
-        headings: The offsets and names of its parts, see ``headings_of``; empty for one program, or a long file.
+        headings: The headings of its parts, see ``headings_of``; empty for one program, or a long file.
     """
 
     name: str
@@ -102,7 +102,7 @@ class SourceFile(NamedTuple):
     zone: tzinfo | None
     head: bytes
     beginning: str = ""
-    headings: tuple[tuple[int, str], ...] = ()
+    headings: str = ""
 
 
 class Unread(NamedTuple):
@@ -282,7 +282,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         zone=zone,
         head=head[:HEAD_BYTES],
         beginning=sample[:BEGINNING_BYTES].decode("utf-8", "replace"),
-        headings=headings_of(sample) if len(sample) < SAMPLE_BYTES and not (outermost or recoding) else (),
+        headings=headings_of(sample) if len(sample) < SAMPLE_BYTES and not (outermost or recoding) else "",
     )
 
 

@@ -112,6 +112,7 @@ _LOOKS_SECRET: Final = re.compile(
     re.ASCII,
 )
 _WORD: Final = re.compile(r"[\w+/=-]{12,2048}", re.ASCII)
+_UUID: Final = re.compile(r"[\da-fA-F]{8}-(?:[\da-fA-F]{4}-){3}[\da-fA-F]{12}", re.ASCII)
 _OPTION: Final = re.compile(r"(?:^|\s)--?[\w-]{0,40}\Z", re.ASCII)
 _LISTED_OPTION: Final = re.compile(r"[\[,]\s?--?[\w-]{0,40}\Z", re.ASCII)
 # Setting ssl.key.password to x
@@ -252,4 +253,5 @@ def _looks_secret(text: str, head: re.Match[str]) -> bool:
     if head["name"].startswith(("pass", "pwd")):
         return _LOOKS_SECRET.match(text, head.end()) is not None
     word = _WORD.match(text, head.end())
-    return word is not None and is_random(word[0])
+    # Whether a UUID is a credential depends on the whole sentence: secret_sentences.
+    return word is not None and is_random(word[0]) and _UUID.fullmatch(word[0]) is None

@@ -51,12 +51,13 @@ def mirror_maker_without_internal_rest(case: Case) -> Iterator[Problem]:
         enabled = next((v for v in support if (v.word or "").lower() == "enabled"), None)
         if enabled is not None and rest.flag is not True and rest.resolved:
             count = mirror.instances.number if mirror.instances is not None else None
-            nodes = f"On {count} nodes tasks" if count and count > 1 else "With more than one node, tasks"
+            are_several = count is not None and count > 1
+            nodes = f"On {count} nodes tasks" if are_several else "With more than one node, tasks"
             yield problem(
                 mirror,
                 (rest, enabled) if rest.is_given else (enabled, rest),
                 "Exactly-once is enabled, dedicated.mode.enable.internal.rest is not.",
-                severity=Severity.ERROR if count and count > 1 else None,
+                severity=Severity.ERROR if are_several else None,
                 impact=f"{nodes} do not start.",
                 remedy="Set dedicated.mode.enable.internal.rest=true.",
             )

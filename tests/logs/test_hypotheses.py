@@ -191,6 +191,9 @@ OF_SUBJECTS = {
 }
 OBSERVED = {
     *(
+        "allocated",
+        "limit",
+        "who",
         "answer",
         "authenticated-at",
         "answers",

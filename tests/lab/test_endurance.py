@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,3 +87,29 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(
         sandbox.stop()
     assert sandbox.kill_count >= 2
     assert {done.verdict for done in rounds} <= {Verdict.CLEAN, Verdict.UNDECIDED}
+
+
+def test_a_topic_that_was_made_anew_survives_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start replays the metadata log, in which the topic before it is created and deleted."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    sandbox = SandboxProcess(SandboxSpec("anew", str(tmp_path / "data"), port_base=free_ports(1), fast=True))
+    sandbox.start()
+    try:
+        servers = {"bootstrap.servers": f"127.0.0.1:{sandbox.spec.port_base}"}
+        admin = AdminClient(servers)
+        for count in (3, 7):
+            admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result()
+            producer = Producer(servers)
+            for _ in range(count):
+                producer.produce("orders", b"x", partition=0)
+            assert producer.flush(60) == 0
+            if count == 3:
+                admin.delete_topics(["orders"])["orders"].result()
+        for _ in range(2):
+            sandbox.kill()
+            sandbox.start()
+            consumer = Consumer(servers | {"group.id": "readers"})
+            assert consumer.get_watermark_offsets(TopicPartition("orders", 0), 60) == (0, 7)
+            consumer.close()
+    finally:
+        sandbox.stop()

@@ -46,9 +46,9 @@ from eosctl.wire.uuid import parse_uuid, render_uuid
 
 FUTURE: Final = "-future"  # Suffix of the directories of future replicas (UnifiedLog.logFutureDirName) ...
 DELETED: Final = "-delete"  # ... and of replicas to be deleted.
+STRAY: Final = "-stray"  # Suffix of the directories of topics that the metadata does not have yet (LogManager).
 
-#: The simulated disk size of each directory. The real disk is ignored, so that a nearly full laptop does not make every
-#: cluster on it unhealthy.
+#: The simulated disk size of each directory: a nearly full laptop does not make every cluster on it unhealthy.
 DISK_BYTES: Final = 100 << 30
 
 
@@ -82,6 +82,7 @@ class LogDirectory:
         self._recovery_points: dict[TopicPartition, int] = {}
         self._cleaned: dict[TopicPartition, int] = {}
         self._futures: dict[TopicPartition, Path] = {}  # Moves that the node's last stop interrupted.
+        self._strays: set[Path] = set()
 
     def open_directory(self, node_id: int, cluster_id: str, directory_id: bytes) -> MetaProperties:
         """Create or open the directory and read its checkpoints.
@@ -107,6 +108,7 @@ class LogDirectory:
             raise DamagedFile(meta_path, f"directory.id {meta.directory_id!r} is not a Kafka UUID") from None
         for left in self.path.glob(f"*{DELETED}"):
             self.delete_tree(left)
+        self._strays.update(self.path.glob(f"*{STRAY}"))
         for path in self.path.glob(f"*{FUTURE}"):
             found = parse_partition_directory(path.name)
             if found is not None:
@@ -123,11 +125,20 @@ class LogDirectory:
     # --- logs ---------------------------------------------------------------------------------------------------
 
     def open(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
-        """Open the log of a partition and recover existing files; delete files of another topic id."""
+        """Open the log of a partition and recover existing files; set those of another topic id aside.
+
+        A node that starts replays the metadata log, with the topics that had the same name before. The files of a topic
+        that does not come stay where they are set aside.
+        """
         directory = self.directory_of(partition)
         metadata = directory / PARTITION_METADATA
         if metadata.exists() and not _belongs_to(directory, topic_id):
-            self.delete_tree(directory)
+            self._strays.add(directory.rename(_stray_of(directory, read_partition_metadata(metadata))))
+        if (stray := _stray_of(directory, topic_id)) in self._strays:
+            self._strays.remove(stray)
+            if directory.exists():
+                self.delete_tree(directory)
+            stray.rename(directory)
         opened = open_log(
             directory,
             log_config(settings),
@@ -373,6 +384,10 @@ class LogDirectory:
         for path in directory.iterdir():
             path.unlink()
         directory.rmdir()
+
+
+def _stray_of(directory: Path, topic_id: bytes) -> Path:
+    return directory.with_name(f"{directory.name}.{topic_id.hex()}{STRAY}")
 
 
 def _belongs_to(directory: Path, topic_id: bytes) -> bool:

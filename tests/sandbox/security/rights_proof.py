@@ -23,6 +23,7 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.servers.answers import call
 from eosctl.servers.tools import TOOLS
+from eosctl.services.callbacks import system_now_ms
 from eosctl.services.connection import Connection
 from eosctl.settings.clusters.client_resolution import resolve_client
 from tests.commands.conftest import Done, eosctl
@@ -169,7 +170,7 @@ def a_late_transaction(scene: Scene) -> Iterator[None]:
 @contextmanager
 def a_late_batch(scene: Scene) -> Iterator[TopicPartition]:
     """Make a transaction hang that is to be aborted, and abort it in the end."""
-    stage = Stage(scene.config, application.now_ms, random.Random(7))
+    stage = Stage(scene.config, system_now_ms, random.Random(7))
     found = asyncio.run(run_hanging(stage, topic=f"late-{next(_MADE)}", patience_ms=10_000))
     try:
         yield found.partition

@@ -15,7 +15,6 @@ from eosctl.model.localized_names import ASCII_HINTS, LOCALIZED
 from eosctl.model.random_words import is_random
 from eosctl.model.secret_keys import KEY_NAME, is_secret_key
 from eosctl.model.secret_values import OPENER, further_value, value_behind
-from eosctl.model.topic_errors import is_topic_error
 
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
 _HINTS: Final = (
@@ -133,6 +132,28 @@ _HARMLESS_NAME: Final = re.compile(
 )
 # Kafka's controller names events so: expireDelegationTokens: failed with ...
 _EVENT: Final = re.compile(r"(?:create|renew|expire|describe)delegation\Z", re.ASCII)
+# The errors in responses with topics or partitions, with former names; those of other responses cannot be in such maps.
+TOPIC_ERRORS: Final = """
+    UNKNOWN_SERVER_ERROR NONE OFFSET_OUT_OF_RANGE CORRUPT_MESSAGE UNKNOWN_TOPIC_OR_PARTITION INVALID_FETCH_SIZE
+    LEADER_NOT_AVAILABLE NOT_LEADER_OR_FOLLOWER NOT_LEADER_FOR_PARTITION REQUEST_TIMED_OUT BROKER_NOT_AVAILABLE
+    REPLICA_NOT_AVAILABLE MESSAGE_TOO_LARGE STALE_CONTROLLER_EPOCH OFFSET_METADATA_TOO_LARGE NETWORK_EXCEPTION
+    COORDINATOR_LOAD_IN_PROGRESS COORDINATOR_NOT_AVAILABLE NOT_COORDINATOR INVALID_TOPIC_EXCEPTION
+    RECORD_LIST_TOO_LARGE NOT_ENOUGH_REPLICAS NOT_ENOUGH_REPLICAS_AFTER_APPEND INVALID_REQUIRED_ACKS
+    ILLEGAL_GENERATION UNKNOWN_MEMBER_ID REBALANCE_IN_PROGRESS INVALID_COMMIT_OFFSET_SIZE TOPIC_AUTHORIZATION_FAILED
+    GROUP_AUTHORIZATION_FAILED CLUSTER_AUTHORIZATION_FAILED INVALID_TIMESTAMP UNSUPPORTED_VERSION
+    TOPIC_ALREADY_EXISTS INVALID_PARTITIONS INVALID_REPLICATION_FACTOR INVALID_REPLICA_ASSIGNMENT INVALID_CONFIG
+    NOT_CONTROLLER INVALID_REQUEST UNSUPPORTED_FOR_MESSAGE_FORMAT POLICY_VIOLATION OUT_OF_ORDER_SEQUENCE_NUMBER
+    DUPLICATE_SEQUENCE_NUMBER INVALID_PRODUCER_EPOCH INVALID_TXN_STATE INVALID_PRODUCER_ID_MAPPING
+    CONCURRENT_TRANSACTIONS TRANSACTIONAL_ID_AUTHORIZATION_FAILED OPERATION_NOT_ATTEMPTED KAFKA_STORAGE_ERROR
+    LOG_DIR_NOT_FOUND UNKNOWN_PRODUCER_ID REASSIGNMENT_IN_PROGRESS TOPIC_DELETION_DISABLED FENCED_LEADER_EPOCH
+    UNKNOWN_LEADER_EPOCH LISTENER_NOT_FOUND STALE_BROKER_EPOCH OFFSET_NOT_AVAILABLE PREFERRED_LEADER_NOT_AVAILABLE
+    ELIGIBLE_LEADERS_NOT_AVAILABLE ELECTION_NOT_NEEDED NO_REASSIGNMENT_IN_PROGRESS GROUP_SUBSCRIBED_TO_TOPIC
+    INVALID_RECORD UNSTABLE_OFFSET_COMMIT THROTTLING_QUOTA_EXCEEDED PRODUCER_FENCED INVALID_UPDATE_VERSION
+    POSITION_OUT_OF_RANGE UNKNOWN_TOPIC_ID INCONSISTENT_TOPIC_ID TRANSACTION_ABORTABLE STALE_MEMBER_EPOCH
+    FENCED_MEMBER_EPOCH
+"""
+_TOPIC_ERROR: Final = re.compile(rf"(?:{'|'.join(TOPIC_ERRORS.split())})(?=[,}}])", re.ASCII)
+_IN_MAP: Final = re.compile(r"[{ ][\w.-]{0,248}\Z", re.ASCII)
 _SECRET_NAME: Final = re.compile(rf"{_NAME}|jaas|\.pem\Z|basic[._-]auth", re.ASCII)
 
 
@@ -223,7 +244,7 @@ def _names_secret(text: str, lower: str, head: re.Match[str]) -> bool:
     start, end = head.span("name")
     if text.endswith(_NEVER_A_NAME, start, end) or _HARMLESS_NAME.search(text[start:end]) is not None:
         return False
-    if head["sign"] and is_topic_error(text, start, head.end()):
+    if head["sign"] and _is_topic_error(text, start, head.end()):
         return False
     if head["key"] is not None:
         return is_secret_key(text, start, end, head.end())
@@ -255,3 +276,14 @@ def _looks_secret(text: str, head: re.Match[str]) -> bool:
     word = _WORD.match(text, head.end())
     # Whether a UUID is a credential depends on the whole sentence: secret_sentences.
     return word is not None and is_random(word[0]) and _UUID.fullmatch(word[0]) is None
+
+
+def _is_topic_error(text: str, name: int, value: int) -> bool:
+    """Return whether a value in a map is one of Kafka's errors, so that the name before it is that of a topic.
+
+    Args:
+        text: The text.
+        name: Where the name of a secret starts, which may be a part of the topic's name.
+        value: Where the value starts.
+    """
+    return _TOPIC_ERROR.match(text, value) is not None and _IN_MAP.search(text, max(name - 250, 0), name) is not None

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.logs.classifier.catalog import load_catalog
-from eosctl.logs.incidents.timeline.denials import denies
 from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.work import is_ready, is_work
+from eosctl.logs.incidents.timeline.work import denies, is_ready, is_work
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from eosctl.collect.bundles.redaction import redacted_lines
 from eosctl.knowledge.protocol import load_protocol
 from eosctl.model.api_names import is_api_name
+from eosctl.model.named_secrets import TOPIC_ERRORS
 from eosctl.model.redaction import redact_address, redact_line, redact_text, setting_text
-from eosctl.model.topic_errors import NAMES
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl
@@ -161,8 +161,8 @@ def test_other_keys_of_apis_are_masked(text: str) -> None:
 
 
 def test_every_error_of_topics_is_one_of_kafka() -> None:
-    assert set(NAMES.split()) - set(ErrorCode.__members__) == {"NOT_LEADER_FOR_PARTITION"}
-    for name in NAMES.split():
+    assert set(TOPIC_ERRORS.split()) - set(ErrorCode.__members__) == {"NOT_LEADER_FOR_PARTITION"}
+    for name in TOPIC_ERRORS.split():
         assert name in redact_text(f"{{token_delta={name}}}")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from eosctl.logs.incidents.timeline.announced import (
@@ -18,7 +18,6 @@ from eosctl.logs.incidents.timeline.announced import (
     short_ids,
 )
 from eosctl.logs.incidents.timeline.clocks import on_one_clock
-from eosctl.logs.incidents.timeline.headed_parts import separate_parts
 from eosctl.logs.incidents.timeline.index import EventIndex, Writer, grouped, within
 from eosctl.logs.incidents.timeline.inits import Inits, InitsOfLogs
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
@@ -54,7 +53,7 @@ class LogTimeline:
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        named = tuple(complete_names(tuple(separate_parts(timed(events, sources), sources))))
+        named = tuple(complete_names(tuple(_separate_parts(timed(events, sources), sources))))
         known = tuple(separate_clients(tuple(separate_servers(named, sources))))
         self._logs = ProgramLogs(known, sources)
         self.log_of: Callable[[LogEvent], str] = self._logs.of
@@ -354,3 +353,19 @@ def speaks_protocol(timeline: LogTimeline, event: LogEvent) -> bool:
     if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
         return False
     return not timeline.is_of_library(event)
+
+
+def _separate_parts(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events; those below a heading belong to the application that it names, unless they name another one."""
+    owners = {source.file: source.application for source in sources}
+    headings = {source.file: _parts_in(source.headings) for source in sources if source.headings}
+    for event in events:
+        found = headings.get(event.file, ())
+        place = bisect_right(found, event.offset, key=itemgetter(0)) if found else 0
+        name = found[place - 1][1] if place else ""
+        yield event._replace(application=name) if name and event.application == owners[event.file] else event
+
+
+def _parts_in(headings: str) -> Sequence[tuple[int, str]]:
+    lines = (line.partition(" ") for line in headings.split("\n"))
+    return [(int(offset), name) for offset, _, name in lines]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +14,7 @@ from eosctl.sandbox.process.claim import claimed_name
 from eosctl.sandbox.process.foreground import serve_in_foreground
 from eosctl.sandbox.process.spec import SandboxSpec
 
-
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield
-    for found in manage.find_all():
-        manage.stop(found.sandbox)
+pytestmark = pytest.mark.usefixtures("own_sandboxes")
 
 
 def spec(tmp_path: Path) -> SandboxSpec:
@@ -76,10 +68,10 @@ def test_a_folder_that_others_write_to_is_refused(mode: int, tmp_path: Path) -> 
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs a folder of another user")
-def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = paths.sandbox_dir("test")
     folder.mkdir(parents=True)
-    shutil.chown(folder, 65534)
+    owner = folder.stat().st_uid
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     with pytest.raises(UsageError, match="not a folder that only you can use"):
         manage.start(spec(tmp_path))

@@ -9,7 +9,9 @@ from eosctl.checks.declaration import Problem
 from eosctl.model.severity import Severity
 from eosctl.model.transaction import CALIBRATE_PREFIX, VERIFY_PREFIX
 
-_CAUSE: Final = "eosctl verify and capacity calibrate fence producers, and abort transactions, on purpose."
+_CAUSE: Final = (
+    "The verifications of eosctl, and eosctl capacity calibrate, fence producers and abort transactions on purpose."
+)
 _REMEDY: Final = "Nothing is to be done: the ids of a test expire on their own."
 
 

@@ -225,7 +225,7 @@ def test_members_of_archives_are_read_below_their_url(spark: Any, storage: tuple
     copied_s = NOVEMBER_MS // 1000 + 5 * 86_400
     with zipfile.ZipFile(folder / "bundle.zip", "w") as archive:
         archive.writestr("app/a.log", STAMPED)
-        archive.writestr("app/notes.md", STAMPED)
+        archive.writestr("app/notes.py", STAMPED)
     with tarfile.open(folder / "logs.tar.gz", "w:gz") as packed:
         for name, text in (("b.log", STAMPED), ("c.log", TIMED)):
             member = tarfile.TarInfo(name)

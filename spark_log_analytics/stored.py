@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
 from eosctl.logs.files.dating import copied_after_ms
-from eosctl.logs.files.sources import OTHER_NAME, Unread, is_named_like_log, is_named_like_table
+from eosctl.logs.files.sources import OTHER_NAME, Unread, may_hold_records
 from eosctl.logs.files.urls import path_in
 from eosctl.logs.seams import CutRecord
 from eosctl.model.log_event import SourceSummary
@@ -60,6 +60,7 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
     A URL that cannot be listed is among the unread, and so is a file that cannot be read, or has vanished since it was
     listed; one that has changed since then is named.
     """
+    reading = reading._replace(named=frozenset(map(path_in, urls)))
     listed: dict[str, str] = {}
     unread: list[Unread] = []
     frames: list[DataFrame] = []
@@ -71,10 +72,10 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
         except job_errors() as error:
             unread.append(Unread(url, reason_of(error), True))
             continue
-        names, skipped = _wanted(url, found)
+        names, skipped = _wanted(url, found, reading)
         wanted = set(names)
         unread += [
-            Unread(path, VANISHED, True) for path in sorted(encoded.keys() - found.keys()) if _is_wanted(path, url)
+            Unread(path, VANISHED, True) for path in sorted(encoded.keys() - found.keys()) if _is_wanted(path, reading)
         ]
         unread += skipped
         frames.append(_other_than(files, [encoded[path] for path in found if path in listed or path not in wanted]))
@@ -137,9 +138,9 @@ def _files(spark: SparkSession, url: str) -> DataFrame:
     )
 
 
-def _wanted(url: str, found: Mapping[str, int]) -> tuple[list[str], list[Unread]]:
+def _wanted(url: str, found: Mapping[str, int], reading: Reading) -> tuple[list[str], list[Unread]]:
     """Return which of the files below a URL may be logs, and what is not read."""
-    wanted = [path for path in found if _is_wanted(path, url)]
+    wanted = [path for path in found if _is_wanted(path, reading)]
     skipped = [Unread(path, _too_large(found[path]), True) for path in wanted if found[path] > LARGEST_BYTES]
     if not found:
         skipped.append(Unread(url, NO_FILES, False))
@@ -147,10 +148,10 @@ def _wanted(url: str, found: Mapping[str, int]) -> tuple[list[str], list[Unread]
     return [path for path in wanted if found[path] <= LARGEST_BYTES], skipped
 
 
-def _is_wanted(path: str, url: str) -> bool:
+def _is_wanted(path: str, reading: Reading) -> bool:
     """Whether a file is read: one that was named itself is, under any name."""
     place = path_in(path)
-    return place == path_in(url) or is_named_like_log(place) or is_named_like_table(place)
+    return place in reading.named or may_hold_records(place)
 
 
 def _too_large(length: int) -> str:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import tzinfo
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_rows
@@ -21,7 +21,6 @@ from eosctl.logs.files.sources import (
     Unread,
     archive_of,
     inspect_file,
-    is_named_like_table,
     list_files,
     reason_against,
 )
@@ -95,12 +94,14 @@ class Reading(NamedTuple):
         layouts: Layouts to prefer to the known ones.
         split_bytes: After how many bytes events are handed on.
         by_ms: How much earlier than its last change a file ends if its stamps lack day or year.
+        named: The files that were named themselves, which are read under any name.
     """
 
     zone: tzinfo | None = None
     layouts: tuple[Layout, ...] = ()
     split_bytes: int = SPLIT_BYTES
     by_ms: int = 0
+    named: frozenset[PurePosixPath] = frozenset()
 
 
 def scanner_of(reading: Reading) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -198,7 +199,8 @@ class _Origin(NamedTuple):
 def _scan_file(copy: Path, url: str, origin: _Origin, tools: _Tools) -> Iterator[pa.RecordBatch]:
     """Yield the events of a file, the counts of its splits, and its report."""
     source, is_dated = source_of(copy, url, tools.reading)
-    if reason := reason_against(copy) if origin.archive or is_named_like_table(copy) else "":
+    is_named = not origin.archive and path_in(url) in tools.reading.named
+    if not is_named and (reason := reason_against(copy)):
         source = Unread(url, reason, False)
     if isinstance(source, Unread):
         yield _report_batch(FileReport(nothing_of(url), *origin, source.reason, source.is_failure, True))

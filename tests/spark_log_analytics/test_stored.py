@@ -134,7 +134,9 @@ def test_what_is_not_read_is_named(
         (folder / name).write_text(STAMPED)
     (folder / "large.log").write_text(STAMPED * 3)
     (folder / "table.csv").write_text("a,b\n1,2\n")
-    (folder / "notes.md").write_text(STAMPED)
+    (folder / "ticket.md").write_text(f"# It stopped\n\n{STAMPED}")
+    (folder / "readme.md").write_text("# How to start\n")
+    (folder / "tool.py").write_text(STAMPED)
     monkeypatch.setattr(stored, "LARGEST_BYTES", len(STAMPED) * 2)
     listing, listed = stored._files, stored._wanted
 
@@ -163,9 +165,11 @@ def test_what_is_not_read_is_named(
     assert f"cut.log: it has become smaller: {len(STAMPED) - 20} bytes of {len(STAMPED)}" in done.err
     assert f"large.log: {len(STAMPED) * 3:,} bytes are more than Spark hands to a task" in done.err
     assert "table.csv: a table without log records" in done.err
-    assert f": {OTHER_NAME}" in done.err
+    [others] = [line for line in done.err.splitlines() if line.endswith(f": {OTHER_NAME}")]
+    assert others.startswith("not read: 2 files, e.g. ")
+    assert "ticket.md" not in done.err
     assert f"not read: {url}/nowhere: " in done.err
-    assert "4 events of 4 files" in done.out
+    assert "5 events of 5 files" in done.out
 
 
 def test_files_that_cannot_be_read_are_named_with_the_reason(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -23,7 +24,11 @@ LISTED_MS = 1_794_000_000_000
 
 
 def scanned(
-    name: str, content: bytes, listed_length: int | None = None, modified_ms: int = LISTED_MS
+    name: str,
+    content: bytes,
+    listed_length: int | None = None,
+    modified_ms: int = LISTED_MS,
+    reading: Reading = Reading(),  # noqa: B008 (it cannot be changed)
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the files of the events, and the reports by file, of a task with one file."""
     row = {
@@ -34,7 +39,7 @@ def scanned(
         "listed_ms": LISTED_MS,
     }
     rows: list[dict[str, Any]] = []
-    for batch in scanner_of(Reading())(iter([pa.RecordBatch.from_pylist([row])])):
+    for batch in scanner_of(reading)(iter([pa.RecordBatch.from_pylist([row])])):
         rows += batch.to_pylist()
     reports = [row["report"] for row in rows if row["report"]]
     events = [row["file"] for row in rows if row["report"] is None and row["counts"] is None]
@@ -68,6 +73,20 @@ def test_an_unchanged_file_has_no_change() -> None:
 def test_a_file_that_changed_since_its_listing_is_named(listed_length: int, modified_ms: int, change: str) -> None:
     _, reports = scanned("a.log", FENCED, listed_length, modified_ms)
     assert reports["s3a://logs/a.log"]["change"].startswith(change)
+
+
+@pytest.mark.parametrize(
+    ("content", "named", "reason"),
+    [
+        (b"# It stopped\n\n" + FENCED, "", ""),
+        (b"# How to start\n", "", OTHER_NAME),
+        (b"# How to start\n", "/ticket.md", ""),
+    ],
+)
+def test_a_ticket_is_read_for_its_records_or_its_name(content: bytes, named: str, reason: str) -> None:
+    reading = Reading(named=frozenset({PurePosixPath(named)}))
+    _, reports = scanned("ticket.md", content, reading=reading)
+    assert reports["s3a://logs/ticket.md"]["reason"] == reason
 
 
 def test_members_of_a_zip_are_read_below_its_url() -> None:

@@ -217,6 +217,11 @@ def is_named_like_log(file: PurePath) -> bool:
     return file.suffix.lower() not in _NOT_LOGS
 
 
+def may_hold_records(file: PurePath) -> bool:
+    """Return whether a file in a directory must be opened to know whether it is read (``reason_against``)."""
+    return is_named_like_log(file) or is_named_like_table(file) or file.suffix.lower() in _NOTES
+
+
 def is_named_like_table(file: PurePath) -> bool:
     """Return whether the name of a file allows an export of log records."""
     return file.suffix.lower() in _TABLES

@@ -35,6 +35,8 @@ RUNS_GAP_MS: Final = 7 * 86_400_000
 
 Slices of logs that are too large for one task (``slicing``) report it once each.
 """
+MOMENT_MS: Final = 1_000
+"""Maximum time between two reports of one failure: a later one is a return of it."""
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
 _STAYS: Final = kinds_with("stays") | {"client_gave_up", "coordinator_unavailable"}
@@ -172,7 +174,8 @@ def _union(parts: Sequence[Incident], logs_successes: bool) -> Incident:
     without = ", and no success is logged in between" if logs_successes else ""
     lasted_ms = end_ms - start_of(parts)
     lasted = f" It lasted for {duration_text(lasted_ms)}." if lasted_ms > GAP_MS else ""
-    again = f" The fault returned until {time_text(end_ms)}{without}.{lasted}"
+    is_return = max(one.t_start_ms for one in parts) - parts[0].t_end_ms > MOMENT_MS
+    again = f" The fault returned until {time_text(end_ms)}{without}.{lasted}" if is_return else ""
     return head._replace(
         severity=worst_of(parts),
         subject={name: value for one in (*parts, head) for name, value in one.subject.items() if value},

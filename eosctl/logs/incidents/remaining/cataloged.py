@@ -98,6 +98,8 @@ _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
 """Categories of faults that one client reports of several partitions together."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
+_OF_PRODUCER_ID: Final = frozenset({"UNKNOWN_PRODUCER_ID"})
+"""Categories of faults of a producer's state, which a client reports with the epoch, and a broker without it."""
 _OF_MEMBER: Final = frozenset({"GROUP_FENCED"})
 """Categories of faults of one member, which a record without its group reports for each of its partitions."""
 _OF_PEER: Final = frozenset({"FOLLOWER_SILENT"})
@@ -193,6 +195,8 @@ def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> 
         return "\0".join((event.category, timeline.log_of(event), client, event.fields.get("group", "")))
     if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
         return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
+    if event.category in _OF_PRODUCER_ID and (producer := event.fields.get("producer_id")):
+        return "\0".join((event.category, producer))
     if event.category in _OF_MEMBER and _is_unnamed_member(timeline, event):
         return "\0".join((event.category, timeline.log_of(event)))
     if event.category in _OF_PEER and (peer := event.fields.get("peer")):

@@ -90,7 +90,8 @@ class Value(msgspec.Struct, frozen=True):
     """A resolved setting.
 
     `name` is the component's own name for it, `key` the key in the file, with its prefix. A `text` that refers to
-    something outside of the file is not resolved, and no conclusions may be drawn from it. `owner` is the file of the
+    something outside of the file is not resolved, and neither is a key that stands alone (`acks:`), whose `text` is
+    None: no conclusions may be drawn from either. `owner` is the file of the
     component that a default belongs to. `words` are pairs of a word of Kafka's and the word that the file has for it,
     where these differ: `all` and `WaitForAll`.
     """
@@ -346,13 +347,19 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
 
 
 class Undecided(NamedTuple):
-    """A setting with its value outside of the files."""
+    """A setting without a value in the files: it lies outside of them, or the key stands alone."""
 
     component: Component
     value: Value
 
     def __str__(self) -> str:
-        return f"{self.value.place}: {self.value.key} refers to something outside of the file ({self.value.text})"
+        quoted = "" if self.value.text is None else f" ({self.value.text})"
+        return f"{self.value.place}: {self.value.key} {self.reason}{quoted}"
+
+    @property
+    def reason(self) -> str:
+        """Return why no rule can judge it, as a predicate."""
+        return "has no value" if self.value.text is None else "refers to something outside of the file"
 
 
 class Unseen(NamedTuple):

@@ -47,7 +47,7 @@ def marks_of(linted: Linted, text: str) -> tuple[Mark, ...]:
     found = [mark(_line(one), one.severity, one.check_id, _message(one)) for one in linted.findings]
     for one in linted.undecided:
         place = one.value.place or one.component.place
-        message = f"{one.value.key} refers to something outside of the file: no rule has judged it."
+        message = f"{one.value.key} {one.reason}: no rule has judged it."
         found.append(mark(place.line, Severity.INFO, "", message))
     for broken in linted.unreadable:
         named = _LINE.search(broken.error.what)

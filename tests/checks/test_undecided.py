@@ -1,4 +1,4 @@
-"""Values from outside of the files, and rules that only need one that is not empty."""
+"""Values from outside of the files, keys without one, and rules that only need one that is not empty."""
 
 from __future__ import annotations
 
@@ -49,3 +49,17 @@ def test_rules_that_need_a_prefix_alone_are_decided(prefix: str, of_presence: Ch
     status = {one.check_id: one.status for one in results}
     assert {status[check_id] for check_id in OF_PRESENCE} == {of_presence}
     assert {status[check_id] for check_id in OF_VALUE} == {CheckStatus.SKIPPED}
+
+
+@pytest.mark.parametrize("end", ["", "\n", " null\n", " ~\n"])
+def test_a_key_without_a_value_is_not_judged(end: str, tmp_path: Path) -> None:
+    (tmp_path / "application.yaml").write_text(
+        f"spring.kafka:\n  bootstrap-servers: k:9092\n  producer:\n    acks:{end}"
+    )
+    (tmp_path / "connect.yaml").write_text(
+        f"kind: KafkaConnect\nspec:\n  config:\n    group.id: c\n    producer.acks:{end}"
+    )
+    linted = lint_configuration(LintRequest((tmp_path,))).linted
+    assert [one.value.key for one in linted.undecided] == ["spring.kafka.producer.acks", "producer.acks"]
+    assert [one.reason for one in linted.undecided] == ["has no value"] * 2
+    assert any(one.status is CheckStatus.SKIPPED for one in linted.diagnosis.results)

@@ -67,7 +67,7 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
             blocks += [Field("keys", ", ".join(item.keys)), Field("sure", item.confidence), Field("role", item.role)]
         blocks.append(Line(""))
     if view.unresolved:
-        blocks.append(Line("Not judged, as the value lies outside of the files:", "yellow"))
+        blocks.append(Line("Not judged, as the files do not have the value:", "yellow"))
         blocks += [Line(f"  {one.file}:{one.line}: {one.key}={one.value}") for one in view.unresolved]
         blocks.append(Line(""))
     if view.unreadable:

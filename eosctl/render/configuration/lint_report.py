@@ -13,7 +13,7 @@ def lint_report(linted: Linted) -> FindingReport:
     """Return what the renderers of findings show of a lint run."""
     unreadable = [Note(NoteLevel.ERROR, one.error.what, one.file) for one in linted.unreadable]
     undecided = [
-        Note(NoteLevel.WARNING, f"{one.key} was not judged: its value lies outside of the files.", one.file, one.line)
+        Note(NoteLevel.WARNING, f"{one.key} was not judged: the files do not have its value.", one.file, one.line)
         for one in map(undecided_item, linted.undecided)
     ]
     not_understood = [

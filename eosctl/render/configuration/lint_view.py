@@ -34,7 +34,7 @@ class LintItem(msgspec.Struct, frozen=True):
 
 
 class UndecidedItem(msgspec.Struct, frozen=True):
-    """A setting that was not judged, as its value lies outside of the files."""
+    """A setting that was not judged, as the files do not have its value."""
 
     file: str
     line: int

@@ -85,8 +85,8 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
-    """Return a leaf as a value; what refers to something outside of the file is marked as not resolved."""
-    unresolved = leaf.text is not None and (
+    """Return a leaf as a value; what refers to something outside of the file, or has no value, is not resolved."""
+    unresolved = leaf.text is None or (
         _ELSEWHERE.search(leaf.text.strip()) is not None
         or (key.lower().endswith(_NODE_IDS) and _REPLACED.fullmatch(leaf.text.strip()) is not None)
     )

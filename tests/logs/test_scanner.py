@@ -237,6 +237,8 @@ def test_text_without_any_header_is_kept_and_counted(tmp_path: Path) -> None:
     [
         ("broker-1/server.log.2026-11-21-09.gz", "broker-1"),
         ("broker-1/kafkaServer-gc.log.3", "broker-1"),
+        ("broker-1/logs/server.log", "broker-1"),
+        ("incident/in/connect.log", "connect"),
         ("x/relay.log.gz", "relay"),
         ("x/sync-a.log", "sync-a"),
         ("x/stream-1.log.2", "stream-1"),

@@ -29,6 +29,8 @@ _ANY_FOLDER: Final = frozenset(
     }
 )
 """Names of folders that do not name what writes the files in them."""
+_OF_PROGRAM: Final = frozenset({"log", "logs", "data"})
+"""Those of them that programs have in a folder of their own, as in ``broker-1/logs/server.log``."""
 _ROTATION: Final = re.compile(
     r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
 )
@@ -37,14 +39,17 @@ _ROTATION: Final = re.compile(
 def application_of(path: Path) -> str:
     """Return the program that writes a file: the folder for a Kafka server's files, the container for the kubelet's.
 
-    For any other file, it is the stem without the rotation's suffix.
+    For any other file, it is the stem without the rotation's suffix, and so it is in a folder that names no program.
     """
     if pod := pod_of_path(path):
         return pod[1]
     stem = _stem(path)
-    if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
-        return path.absolute().parent.name
-    return stem
+    if stem.lower() not in _SERVER_FILES:
+        return stem
+    folder = path.absolute().parent
+    while folder.name.lower() in _OF_PROGRAM:
+        folder = folder.parent
+    return stem if is_any_folder(folder.name) else folder.name or stem
 
 
 def is_named_after_file(path: Path, application: str) -> bool:

@@ -52,6 +52,7 @@ from eosctl.logs.incidents.joining.waiting_servers import join_ended_zookeeper, 
 from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
 from eosctl.logs.incidents.naming.expulsions import name_cycles
 from eosctl.logs.incidents.naming.failed_transactions import name_failed_transactions
+from eosctl.logs.incidents.naming.first_attempts import name_first_attempts
 from eosctl.logs.incidents.naming.known_owners import name_known_owners
 from eosctl.logs.incidents.naming.losses import sum_losses
 from eosctl.logs.incidents.naming.old_clients import name_old_clients
@@ -119,6 +120,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     name_old_clients,
     name_received_lengths,
     name_failed_transactions,
+    name_first_attempts,
     name_refused_offsets,
     read_outcomes,
     name_cycles,

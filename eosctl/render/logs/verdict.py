@@ -144,7 +144,15 @@ def _quoted(message: str) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    return text.partition(". ")[0].removesuffix(".")
+    """Return the first sentence of a text, which does not end within parentheses.
+
+    >>> _first_sentence("It is refused (No access. Ask for it), so it waits. More.")
+    'It is refused (No access. Ask for it), so it waits'
+    """
+    end = text.find(". ")
+    while end >= 0 and text.count("(", 0, end) > text.count(")", 0, end):
+        end = text.find(". ", end + 1)
+    return text[: end if end >= 0 else None].removesuffix(".")
 
 
 def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:

@@ -41,12 +41,98 @@ class _Reason(NamedTuple):
 
 _REASONS: Final = (
     _Reason(
+        re.compile(
+            r"(?i:\bfirewall (?:checks?|rules?)\b"
+            r"|\bpublic network access\b[^\n]{0,60}\b(?:disabled|denied|not allowed)\b"
+            r"|\bIP(?: address)?\b[^\n]{0,60}\b(?:prevented|not (?:allowed|authorized|permitted)|blocked|denied)\b"
+            r"|\b(?:denied|blocked|rejected) by (?:an? |the )?(?:IP|network)[ -](?:filter|rule|polic|ACL))"
+        ),
+        "address-not-allowed",
+        "The reason is the address from which the client connects: a firewall or network rule of the service does not "
+        "allow it. The credentials were not judged.",
+        "Find the address with which the client reaches the service (subnet, NAT, proxy, private endpoint), and add it "
+        "to the firewall or network rules of the service, e.g. those of the Event Hubs namespace. Do not change "
+        "credentials or permissions.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?i:\b(?:connections?|handles?) ?quota ?exceeded|\bquota of (?:concurrent |open |active )?connections\b"
+            r"|\bexceed\w*\b[^\n]{0,80}\b(?:quota|limit|maximum)\b[^\n]{0,40}\bconnections?\b"
+            r"|\b(?:maximum|max|limit)\b[^\n]{0,40}\bconnections?\b[^\n]{0,40}\b(?:exceeded|reached)\b"
+            r"|\bcannot allocate more handles\b)"
+        ),
+        "connection-quota-exhausted",
+        "The reason is a quota of open connections, not the credentials: the service accepts no further one.",
+        "Close clients that are not used, and use one producer or consumer for each process. Then compare the open "
+        "connections with the quota of the service's tier, and raise it if all are needed.",
+    ),
+    _Reason(
         re.compile(r"(?i:\btoo many (?:connects|connections|requests)\b|\brate (?:limit|exceeded)|\bthrottled\b)"),
         "connection-rate-limited",
         "The reason is a limit on new connections, not the credentials: the client opens connections faster than the "
         "broker admits them.",
         "Reuse one producer or consumer instead of a new one for each request, spread restarts over time, and raise "
         "reconnect.backoff.ms and reconnect.backoff.max.ms. Do not change credentials or permissions.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?i:\b(?:namespace|cluster|tenant|account|subscription)\b[^\n]{0,80}\b(?:is|was|has been|in a) "
+            r"(?:disabled|suspended|deactivated|deleted|paused)\b|\bMessagingEntityDisabled\b)"
+        ),
+        "service-disabled",
+        "The reason is the service: the namespace or cluster is disabled, so it admits no client.",
+        "Check the state of the namespace, cluster, or subscription with the provider, and enable it again. Do not "
+        "change credentials or permissions.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?i:\b(?:api[ -]?key|access key|shared access (?:key|policy))\b[^\n]{0,80}"
+            r"\b(?:not (?:found|exist|valid|recognized|belong)|unknown|invalid|deleted|revoked|disabled)\b"
+            r"|\b(?:unknown|invalid|no such|unrecognized) (?:api[ -]?key|access key)\b)"
+        ),
+        "api-key-unknown",
+        "The reason is the API key: the service does not know it, or it was deleted or belongs to another cluster.",
+        "Check that the key exists and was created for this cluster, and that its secret is the one in the client's "
+        "settings. A new key may take some minutes until it is accepted.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?i:\b(?:namespace|messaging entity|logical cluster|cluster|tenant)\b[^\n]{0,160}"
+            r"\b(?:(?:could |was |is )?not (?:be )?(?:found|exist)|does not exist|unknown|cannot be resolved)\b"
+            r"|\b(?:unknown|no such) (?:namespace|(?:logical )?cluster|tenant)\b)"
+        ),
+        "cluster-unknown",
+        "The reason is the address or the id of the service: it does not know the namespace or cluster that the client "
+        "names.",
+        "Compare bootstrap.servers, and the cluster id, namespace, or entity in the connection string or in the "
+        "extensions of the login, with those of the provider. The service may have been deleted or renamed.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?i:\bclaim(?:\(s\)|s)? (?:is|are) (?:required|missing)\b|\bmissing (?:required )?claims?\b"
+            r"|\bclaims?\b[^\n]{0,60}\bnot present\b)"
+        ),
+        "claim-missing",
+        "The reason is a claim: the service accepts the identity, but its key or token lacks the right for the "
+        "request.",
+        "Give the policy, role, or token of this client the claim that the reason names (Send and Listen are those of "
+        "Event Hubs), or use the connection string of a policy that has it. The password is not the cause.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?i:\b(?:unable to load|failed to (?:find|load|retrieve|get)|no|could not (?:load|find))\b[^\n]{0,20} "
+            r"credentials\b[^\n]{0,60}(?:provider|\bchain\b|\bIAM\b)|\bNoCredentialProviders\b|\bNoCredentialsError\b)"
+        ),
+        "credentials-not-found",
+        "The reason is on the client's side: it found no credentials to log in with, so none was refused.",
+        "Check where the client takes its credentials from: environment, profile, role of the pod or instance (web "
+        "identity token, metadata service). Brokers and policies are not the cause.",
+    ),
+    _Reason(
+        re.compile(r"(?i:\b(?:local|SAS|key) ?auth(?:entication)?\b[^\n]{0,40}\bdisabled\b)"),
+        "keys-disabled",
+        "The reason is the kind of login: the service does not accept keys, only identities.",
+        "Use SASL/OAUTHBEARER with an identity that has a role on the namespace, or enable local (SAS) authentication.",
     ),
     _Reason(
         re.compile(r"(?i:\bclock skew\b|KRB_AP_ERR_SKEW|\bused before issued\b|\bnot yet (?:valid|current)\b)"),
@@ -109,7 +195,10 @@ _REASONS: Final = (
     _Reason(
         re.compile(
             r"(?i:\binvalid_token\b|\binvalid_client\b|\bunauthorized_client\b|\binsufficient_scope\b|\binvalid_grant\b"
-            r"|\bunknown identity pool\b|\btoken (?:validation|verification) failed)"
+            r"|\bidentity pool\b[^\n]{0,60}\b(?:not|no)\b|\bunknown identity pool\b"
+            r"|\btoken (?:validation|verification) failed"
+            r"|\binvalid (?:token )?signature\b|\bInvalidSignature\b|\brejected due to invalid claims\b"
+            r"|\bsuitable verification key\b|\bInvalid JWT\b|\b(?:invalid|wrong) (?:audience|issuer)\b)"
         ),
         "token-not-accepted",
         "The reason is the token: the token server or the broker does not accept it, or does not issue one.",

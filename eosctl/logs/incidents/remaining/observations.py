@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
+from eosctl.logs.incidents.remaining.external_systems import is_system_unreached
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
     is_beyond_a_gap,
@@ -322,6 +323,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "authenticated-anew": _is_authenticated_anew,
     "coordinator-found": _is_coordinator_found,
     "direct-memory": is_of_direct_memory,
+    "external-system-unreached": is_system_unreached,
     "expired-before-2-1": is_expired_before_2_1,
     "expired-unsent": is_expired_unsent,
     "feature-unsupported": is_feature_unsupported,

@@ -57,6 +57,7 @@ from eosctl.logs.incidents.naming.known_owners import name_known_owners
 from eosctl.logs.incidents.naming.losses import sum_losses
 from eosctl.logs.incidents.naming.old_clients import name_old_clients
 from eosctl.logs.incidents.naming.outcomes import settle_outcomes
+from eosctl.logs.incidents.naming.program_outcomes import name_program_outcomes
 from eosctl.logs.incidents.naming.program_subjects import name_programs
 from eosctl.logs.incidents.naming.reasons import quote_reasons
 from eosctl.logs.incidents.naming.received_lengths import name_received_lengths
@@ -133,6 +134,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     sum_losses,
     quote_reasons,
     name_triggers,
+    name_program_outcomes,
 )
 #: The steps for all incidents, those of unknown errors too.
 _ENDING: Final[tuple[_Step, ...]] = (
@@ -267,12 +269,13 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
 
 
 def _name_components(incidents: Iterable[Incident], events: Iterable[LogEvent]) -> Iterator[Incident]:
-    """Yield incidents with the source or sink of a pipeline, where all evidence that names one names the same.
+    """Yield incidents with the sources or sinks of a pipeline that all evidence with such a name names.
 
     One process of Vector or Fluent Bit runs many of them, so the process does not identify the client.
     """
     named = {(one.file, one.offset): component for one in events if (component := one.fields.get("component"))}
     for one in incidents:
         places = ((place.file, place.offset) for place in one.evidence) if named else ()
-        found = {named[place] for place in places if place in named}
-        yield one._replace(subject={**one.subject, "component": found.pop()}) if len(found) == 1 else one
+        found = sorted({named[place] for place in places if place in named})
+        several = {"components": tuple(found)} if found else {}
+        yield one._replace(subject={**one.subject, **({"component": found[0]} if len(found) == 1 else several)})

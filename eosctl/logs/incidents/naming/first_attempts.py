@@ -35,9 +35,9 @@ def name_first_attempts(timeline: LogTimeline, incidents: Iterable[Incident]) ->
 
 
 def _attempts(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
-    """Return the earlier records with an innermost exception of the incident, without a success between."""
+    """Return the earlier records with an exception of the incident, without a success between."""
     events = sorted(timeline.evidence(one), key=time_of)
-    names = {name for event in events if (name := _innermost(event))}
+    names = {own[-1] for event in events if (own := _named(event))}
     tasks = {task for event in events if (task := event.fields.get("connector_task"))}
     if not names or not events:
         return []
@@ -48,19 +48,18 @@ def _attempts(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
         if since_ms - time_of(event) > APART_MS or event.category in _WORKS:
             break
         task = event.fields.get("connector_task")
-        if _innermost(event) in names and (not task or not tasks or task in tasks):
+        if not names.isdisjoint(_named(event)) and (not task or not tasks or task in tasks):
             found.append(event)
             since_ms = time_of(event)
     return found[::-1]
 
 
-def _innermost(event: LogEvent) -> str:
-    """Return the simple name of the innermost exception that a record names; empty if it names only wrappers."""
+def _named(event: LogEvent) -> Sequence[str]:
+    """Return the simple names of the exceptions that a record names, the innermost last, without mere wrappers."""
     chain = event.exception.chain if event.exception is not None else ()
     texts = (*chain, event.fields.get("thrown", ""), event.message)
     named = [found["name"] for text in texts for found in _EXCEPTION.finditer(text)]
-    own = [name for name in named if name not in _WRAPPERS]
-    return own[-1] if own else ""
+    return [name for name in named if name not in _WRAPPERS]
 
 
 def _begun(one: Incident, attempts: Sequence[LogEvent]) -> Incident:

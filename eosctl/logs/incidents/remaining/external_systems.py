@@ -69,4 +69,5 @@ def is_system_unreached(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[s
     tasks = sorted({name for event in events if (name := event.fields.get("connector_task"))})
     connectors = sorted({name for event in events if (name := event.fields.get("connector"))})
     kind, names = ("task", tasks) if tasks else ("connector", connectors)
+    kind = f"{kind}s" if len(names) > 1 else kind
     return {"system": systems.pop(), "ended": f"{kind} {', '.join(names)}" if names else "a connector"}

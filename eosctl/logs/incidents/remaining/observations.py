@@ -14,6 +14,7 @@ from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.remaining.external_systems import is_system_unreached
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
+    does_fail_again,
     is_beyond_a_gap,
     is_expired_before_2_1,
     is_expired_unsent,
@@ -326,6 +327,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "external-system-unreached": is_system_unreached,
     "expired-before-2-1": is_expired_before_2_1,
     "expired-unsent": is_expired_unsent,
+    "fails-again": does_fail_again,
     "feature-unsupported": is_feature_unsupported,
     "found-each-time": _is_found_each_time,
     "files-of-the-host": is_table_of_host_full,

@@ -55,8 +55,15 @@ _BEFORE_2_1: Final = re.compile(
 _LIBRDKAFKA: Final = re.compile(r"Local: Message timed out|\b_MSG_TIMED_OUT\b|\bMessageTimedOut\b")
 _NOT_DIALED: Final = re.compile(r"\bunable to dial: (?:dial tcp:? )?(?P<reason>[^\n\"]{1,160})")
 """The words of franz-go for a request that no connection could be made for."""
+AGAIN: Final = 3
+"""Minimum number of records that cannot be decoded for more than a single damaged one."""
 ELSEWHERE_MS: Final = 60_000
 """Clients ask for new metadata within a second of such an answer."""
+
+
+def does_fail_again(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a program that fails in the same way at least ``AGAIN`` times."""
+    return {} if len(events) >= AGAIN else None
 
 
 def is_feature_unsupported(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

@@ -67,6 +67,7 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("topic", "topic"),
     ("connector_task", "connector.task"),
     ("client_id", "client.id"),
+    ("component", "component"),
     ("peer", "server"),
 )
 

@@ -1,0 +1,77 @@
+"""Add what became of a program after its fault, in its own words: a job aborted, a task FAILED, an engine stopped.
+
+Spark, Flink, Debezium's engine, health checks, and others end a unit of their work in records of their own. These name
+no cause, and are the effect of the last fault before them in the same log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from eosctl.logs.classifier.catalog import load_catalog
+from eosctl.logs.digest.templates import template_of
+from eosctl.logs.incidents.joining.absorbing import with_records
+from eosctl.logs.incidents.timeline.evidence import short_text
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.trouble import SUCCESSES
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
+from eosctl.model.severity import Severity
+
+AFTER_MS: Final = 60_000
+"""Maximum time from the last record of a fault to the end that it causes."""
+_ENDED: Final[EventCategory] = "PROGRAM_ENDED"
+_JOB: Final[EventCategory] = "JOB_RESTARTED"
+_QUOTED: Final = 2
+_COMPARED: Final = 60
+"""Characters of a message that show whether an incident quotes it."""
+
+
+def name_program_outcomes(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterable[Incident]:
+    """Return incidents; the last one before a program's report of its end has that report."""
+    faults: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    for number, one in enumerate(incidents):
+        if one.severity in (Severity.CRITICAL, Severity.ERROR):
+            for log in {timeline.log_of(event) for event in timeline.evidence(one)}:
+                faults[log].append((one.t_start_ms, one.t_end_ms, number))
+    found: dict[int, list[LogEvent]] = defaultdict(list)
+    for event in timeline.events if faults else ():
+        moment = time_of(event)
+        own = [fault for fault in faults[timeline.log_of(event)] if fault[0] <= moment <= fault[1] + AFTER_MS]
+        if own and _is_end(timeline, event):
+            found[max(own)[2]].append(event)
+    return tuple(_with_ends(timeline, one, found.get(number, [])) for number, one in enumerate(incidents))
+
+
+def _is_end(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a client program reports the end of a part of it, also in a record of another category."""
+    if event.application in timeline.servers():
+        return False
+    if event.category in (_ENDED, _JOB):
+        return True
+    is_own = event.category == UNCLASSIFIED or event.level not in ERROR_LEVELS
+    return is_own and any(text.search(event.message) for text in _words())
+
+
+@cache
+def _words() -> Sequence[re.Pattern[str]]:
+    category = load_catalog().find(_ENDED)
+    return tuple(map(re.compile, category.patterns)) if category is not None else ()
+
+
+def _with_ends(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
+    """Return an incident with the first and the last of a program's reports that it does not have yet."""
+    new = [event for event in events if short_text(event.message)[:_COMPARED] not in one.explanation]
+    if not new or timeline.log_between(new[-1], one.t_start_ms, time_of(new[-1]), SUCCESSES):
+        return one
+    by_words = {template_of(event.message): event for event in reversed(new)}
+    ordered = sorted(by_words.values(), key=time_of)
+    shown = [ordered[0], ordered[-1]] if len(ordered) >= _QUOTED else ordered
+    said = " and ".join(f'"{short_text(event.message)}"' for event in shown)
+    return with_records(one, shown, f"Effect: the program reports {said}.")

@@ -65,6 +65,7 @@ from eosctl.logs.incidents.naming.refusal_reasons import name_refusals
 from eosctl.logs.incidents.naming.refused_offsets import name_refused_offsets
 from eosctl.logs.incidents.naming.start_faults import name_start_faults
 from eosctl.logs.incidents.naming.subjects import complete_subjects
+from eosctl.logs.incidents.naming.unstored_groups import name_unstored_groups
 from eosctl.logs.incidents.remaining.cataloged import find_cataloged
 from eosctl.logs.incidents.remaining.lasting import is_final
 from eosctl.logs.incidents.remaining.split_records import without_heads
@@ -134,6 +135,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     sum_losses,
     quote_reasons,
     name_triggers,
+    name_unstored_groups,
     name_program_outcomes,
 )
 #: The steps for all incidents, those of unknown errors too.

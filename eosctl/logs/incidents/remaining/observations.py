@@ -68,6 +68,7 @@ LOST_MS: Final = 30_000
 """Records of a lost coordinator that are further apart are of another loss."""
 BACK_MS: Final = 60_000
 """Maximum time from a loss of the coordinator until its client works with one again."""
+ENDED_PAUSES: Final = 5
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
 _USUAL_REPLICAS: Final = 3
@@ -312,6 +313,16 @@ def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
 
+def _is_ended_before_its_log(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe records that came again and again, and no longer did for ``ENDED_PAUSES`` times their usual pause."""
+    first, last = time_of(events[0]), time_of(events[-1])
+    left_ms = timeline.log_end_ms(events[-1]) - last
+    usual_ms = (last - first) / max(1, len(events) - 1)
+    if left_ms < max(AROUND_MS, ENDED_PAUSES * usual_ms):
+        return None
+    return {"ended-at": time_text(last), "left": duration_text(left_ms)}
+
+
 def _is_restored_after_long(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe corrupted tasks of one moment that were restored, but not soon."""
     took_ms = restored_after_ms(timeline, events)
@@ -324,6 +335,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "authenticated-anew": _is_authenticated_anew,
     "coordinator-found": _is_coordinator_found,
     "direct-memory": is_of_direct_memory,
+    "ended-before-its-log": _is_ended_before_its_log,
     "external-system-unreached": is_system_unreached,
     "expired-before-2-1": is_expired_before_2_1,
     "expired-unsent": is_expired_unsent,

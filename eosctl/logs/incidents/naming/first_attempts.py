@@ -19,6 +19,7 @@ from eosctl.model.log_event import LogEvent
 from eosctl.text import count_text, time_text
 
 _KIND: Final = "connect_task_failed"
+_RETRIES: Final = "sink_retries"
 APART_MS: Final = 900_000
 """Maximum time between two attempts: connectors wait for minutes (retry.backoff.ms, errors.retry.delay.max.ms)."""
 _EXCEPTION: Final = re.compile(r"(?:[a-z][\w$]{0,60}\.){1,15}(?P<name>[A-Z][\w$]{2,80}(?:Exception|Error))\b")
@@ -28,10 +29,18 @@ _WORKS: Final = (*SUCCESSES, "SOURCE_RESUMED")
 
 
 def name_first_attempts(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
-    """Yield incidents; that of a task which failed begins with its first failed attempt in the same log."""
-    for one in incidents:
-        attempts = _attempts(timeline, one) if one.kind == _KIND else []
-        yield _begun(one, attempts) if attempts else one
+    """Yield incidents; that of a task which failed begins with its first failed attempt in the same log.
+
+    An incident of these attempts is a part of it.
+    """
+    found = tuple(incidents)
+    attempts = {id(one): _attempts(timeline, one) for one in found if one.kind == _KIND}
+    earlier = {(event.file, event.offset) for events in attempts.values() for event in events}
+    for one in found:
+        if one.kind == _RETRIES and all((place.file, place.offset) in earlier for place in one.evidence):
+            continue
+        own = attempts.get(id(one))
+        yield _begun(one, own) if own else one
 
 
 def _attempts(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:

@@ -22,6 +22,8 @@ _KIND: Final = "connect_task_failed"
 _RETRIES: Final = "sink_retries"
 APART_MS: Final = 900_000
 """Maximum time between two attempts: connectors wait for minutes (retry.backoff.ms, errors.retry.delay.max.ms)."""
+LONGEST_MS: Final = 86_400_000
+"""Maximum time from the first attempt to the last one."""
 _EXCEPTION: Final = re.compile(r"(?:[a-z][\w$]{0,60}\.){1,15}(?P<name>[A-Z][\w$]{2,80}(?:Exception|Error))\b")
 _WRAPPERS: Final = frozenset({"ConnectException", "RetriableException", "SQLException", "RuntimeException"})
 """Exceptions that say nothing about what failed: connectors put them around all others."""
@@ -52,7 +54,7 @@ def _attempts(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
         return []
     found: list[LogEvent] = []
     since_ms = one.t_start_ms
-    earlier = timeline.log_between(events[0], 0, one.t_start_ms - 1)
+    earlier = timeline.log_between(events[0], one.t_start_ms - LONGEST_MS, one.t_start_ms - 1)
     for event in reversed(earlier):
         if since_ms - time_of(event) > APART_MS or event.category in _WORKS:
             break

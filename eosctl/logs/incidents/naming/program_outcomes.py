@@ -16,6 +16,7 @@ from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.digest.templates import template_of
 from eosctl.logs.incidents.joining.absorbing import with_records
 from eosctl.logs.incidents.timeline.evidence import short_text
+from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.trouble import SUCCESSES
@@ -35,17 +36,20 @@ _COMPARED: Final = 60
 
 def name_program_outcomes(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterable[Incident]:
     """Return incidents; the last one before a program's report of its end has that report."""
-    faults: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    spans: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
     for number, one in enumerate(incidents):
         if one.severity in (Severity.CRITICAL, Severity.ERROR):
             for log in {timeline.log_of(event) for event in timeline.evidence(one)}:
-                faults[log].append((one.t_start_ms, one.t_end_ms, number))
+                spans[log].append((one.t_start_ms, one.t_end_ms, number))
+    faults = {log: Intervals(own) for log, own in spans.items()}
     found: dict[int, list[LogEvent]] = defaultdict(list)
     for event in timeline.events if faults else ():
-        moment = time_of(event)
-        own = [fault for fault in faults[timeline.log_of(event)] if fault[0] <= moment <= fault[1] + AFTER_MS]
-        if own and _is_end(timeline, event):
-            found[max(own)[2]].append(event)
+        own = faults.get(timeline.log_of(event))
+        if own is None or not own.has(time_of(event) - AFTER_MS, time_of(event)) or not _is_end(timeline, event):
+            continue
+        # The last fault before it, if one of several has ended by then.
+        if near := own.touching(time_of(event) - AFTER_MS, time_of(event)):
+            found[near[0]].append(event)
     return tuple(_with_ends(timeline, one, found.get(number, [])) for number, one in enumerate(incidents))
 
 

@@ -27,7 +27,7 @@ _COMPONENTS: Final = (
     re.compile(r'"kind": ?"(?:exporter|receiver)"[^\n]{0,200}?"name": ?"(?P<name>[\w./-]{1,60})"'),
     re.compile(r"(?:^|\bSink: |-> )(?P<name>\w(?:[\w. -]{0,58}\w)?): (?:Writer|Committer)\b"),
     re.compile(r"\bsink\{name=(?P<name>[\w.-]{1,60}) "),
-    re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
+    re.compile(r"\b[Ss]ink (?P<name>(?=[\w.-]*\d)[\w.-]{1,60}(?:/\d{1,4})?)(?=[ :,])"),
     re.compile(r"^#\d{1,3} \[(?P<name>[A-Za-z][\w.-]{0,60})\] |\bplugin_id=\"(?P<other>(?!object:)[\w.-]{1,60})\""),
 )
 """Where Fluent Bit names its output, the OpenTelemetry Collector its exporter, Flink, Vector before 0.13, and

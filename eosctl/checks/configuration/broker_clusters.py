@@ -6,7 +6,7 @@ import re
 from itertools import chain
 from typing import Final
 
-from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role, Value, ValueSource
+from eosctl.model.deployment import JOINED_BY, Client, Component, Deployment, Role, Value, ValueSource
 
 OF_INTERNAL_TOPICS: Final = (
     "transaction.state.log.replication.factor",
@@ -139,8 +139,11 @@ def _run_on_one_port(one: Component, other: Component) -> bool:
 
 
 def _is_complete(broker: Component) -> bool:
-    """Return whether a broker's settings show the whole cluster: the only controller, or an operator's resource."""
-    if broker.cluster or broker.has("zookeeper.connect"):
+    """Return whether a broker's settings show the whole cluster: the only controller, or an operator's resource.
+
+    Each broker of Redpanda is a controller.
+    """
+    if broker.cluster or broker.client is Client.REDPANDA or broker.has("zookeeper.connect"):
         return True
     roles = broker.word("process.roles") if broker.has("process.roles") else None
     voters = broker.word("controller.quorum.voters") or ""

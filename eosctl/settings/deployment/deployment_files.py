@@ -59,6 +59,7 @@ from eosctl.settings.platforms.variables_over_files import over_files
 from eosctl.settings.platforms.workload import Workload
 from eosctl.settings.platforms.workloads import generated_by, unseen_by, with_instances, workloads_of
 from eosctl.settings.programs.unread_lines import lines_not_read, names_setting
+from eosctl.settings.releases.managed_clusters import configured_clusters, with_brokers_counted
 from eosctl.settings.releases.manifests import Libraries
 from eosctl.settings.releases.named_releases import release_in, release_in_text, with_releases_of_projects
 from eosctl.settings.values.sources import Releases, Source
@@ -74,7 +75,8 @@ class _File(NamedTuple):
 
     ``has_no_place`` is true for what has no place for a setting: a Service, an inventory, a playbook of roles.
     ``bases`` are services of other files that this one extends, and nothing starts.
-    ``conditions`` are those of a template that nothing decides; ``releases`` are those of brokers, each with its file.
+    ``conditions`` are those of a template that nothing decides; ``releases`` are those of brokers, each with its file,
+    and ``clusters`` the numbers of brokers of clusters of MSK.
     """
 
     sources: list[Source]
@@ -85,6 +87,7 @@ class _File(NamedTuple):
     config_maps: Mapping[tuple[str, str], Value] = {}
     releases: Sequence[tuple[str, str]] = ()
     bases: frozenset[str] = frozenset()
+    clusters: Sequence[tuple[str, Value]] = ()
 
 
 _NOTHING: Final = _File([], [], {})
@@ -340,7 +343,10 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
     named = [(file, release) for document in documents if (release := release_in(document))]
     bases = frozenset[str]().union(*(bases_elsewhere(document, file) for document in documents))
-    return _File(sources, workloads, generated, is_plain, config_maps=maps, releases=named, bases=bases)
+    clusters = [one for document in documents for one in configured_clusters(document, file)]
+    return _File(
+        sources, workloads, generated, is_plain, config_maps=maps, releases=named, bases=bases, clusters=clusters
+    )
 
 
 def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
@@ -352,6 +358,7 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     sources = with_spring_environments(sources, workloads)
     started = over_files(with_processes(sources, workloads), workloads, maps)
     started = with_secrets(with_overridden(started, workloads), workloads)
+    started = with_brokers_counted(started, (one for file in given for one in file.clusters))
     started = with_releases_of_projects(started, (named for file in given for named in file.releases))
     return [component for source in started for component in resolve(source, releases)]
 

@@ -49,8 +49,9 @@ from eosctl.settings.names.setting_names import (
 )
 from eosctl.settings.names.unread import CLIENT_SETTINGS
 from eosctl.settings.platforms.ansible_inventory import Inventory, inventory_of
+from eosctl.settings.programs.kafka_commands import others_unknown
 from eosctl.settings.programs.process_counts import COUNT, counted_around
-from eosctl.settings.releases.managed_clusters import managed_clusters, with_brokers_counted
+from eosctl.settings.releases.managed_clusters import managed_clusters
 from eosctl.settings.releases.named_releases import with_named_release
 from eosctl.settings.values.sources import Source, values_of
 
@@ -97,7 +98,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         return parts
     if (inventory := inventory_of(document)) is not None:
         parts = [_on_its_hosts(part, inventory, file) for part in parts]
-    return with_brokers_counted(_one_broker_per_chart(list(map(_as_cluster, parts))), document, file)
+    return _one_broker_per_chart(list(map(_as_cluster, parts)))
 
 
 def _with_misplaced(found: list[Source], document: Node, file: str) -> list[Source]:
@@ -171,16 +172,21 @@ def _on_its_hosts(source: Source, inventory: Inventory, file: str) -> Source:
     """Return what an inventory gives a group, or one host of it, with the group's hosts; others as they are.
 
     The brokers of a group of several hosts are one cluster, and the only host of a group is a cluster of its own.
+    Variables themselves are for a role, whose template has the other settings; a mapping among them is written whole.
     """
     where = next((at for at, word in enumerate(source.hints) if word in ("hosts", "vars")), 0)
-    if source.role is not Role.BROKER or where < 1 or where + 1 >= len(source.hints):
+    if source.role is not Role.BROKER or where < 1:
+        return source
+    if len(source.hints) == where + (2 if source.hints[where] == "hosts" else 1):
+        source = replace(source, framework=others_unknown(source.values, Role.BROKER))
+    if where + 1 >= len(source.hints):
         return source
     group, kind, host = source.hints[where - 1 : where + 2]
     names = {name.lower(): name for name in (*inventory.groups, *inventory.children)}
     count = len(inventory.hosts_of(names.get(group, group)))
     if count == 1:
         one = Value(COUNT, "1", f"hosts: {group}", source.place)
-        source = replace(source, instances=one, framework=dict.fromkeys(SET_BY_NUMBER))
+        source = replace(source, instances=one, framework={**dict.fromkeys(SET_BY_NUMBER), **source.framework})
     elif kind == "hosts":
         source = replace(source, described_by=f"{file} ({group})")
     return replace(source, label=host) if kind == "hosts" else source

@@ -18,7 +18,7 @@ from eosctl.settings.deployment.structures import find_sources
 from eosctl.settings.files.documents import format_of, parse_properties_tree, parse_within
 from eosctl.settings.files.file_texts import is_of_others
 from eosctl.settings.formats.logstash_file import PIPELINE
-from eosctl.settings.formats.sql_file import has_table
+from eosctl.settings.formats.sql_file import SQL_FILES, has_table
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks import framework_forms
 from eosctl.settings.frameworks.actor_streams import alpakka_client
@@ -120,6 +120,9 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return
     if variables := _variables(node, file, hints, key):
         yield from variables
+        return
+    if (broker := framework_forms.broker_of_chart(node, file, hints)) is not None:
+        yield from (broker, *_children(node, file, hints))
         return
     topic = topic_declared(node, key, file)
     own = _own_values(node, file) if topic is not None else {}
@@ -278,17 +281,16 @@ def _as_a_whole(
             # A chart's empty value, under a name of its own, stands for none.
             if (name == written or leaf.text != "") and (is_own or name not in OF_PROGRAMS)
         }
-        label = key if file.endswith(".sql") else ""
+        label = key if file.endswith(SQL_FILES) else ""
         return Source(Place(file, node.line), values, label, hints=hints)
     return None
 
 
 def _mentions_kafka(file: str, hints: tuple[str, ...], leaves: list[tuple[str, Leaf]]) -> bool:
     """Return whether the words around a mapping, or its other keys, are about Kafka; properties are Kafka's own."""
-    if file.lower().endswith((".properties", ".sql")):
-        return True
     words = " ".join((file, *hints, *(name for name, _ in leaves))).lower()
-    return any(word in words for word in ("kafka", "producer", "consumer", "rdkafka", "streams", "redpanda"))
+    shown = any(word in words for word in ("kafka", "producer", "consumer", "rdkafka", "streams", "redpanda"))
+    return shown or file.lower().endswith((".properties", *SQL_FILES))
 
 
 def _own_values(node: Branch, file: str) -> dict[str, Value]:

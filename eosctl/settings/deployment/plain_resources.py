@@ -11,9 +11,10 @@ from typing import Final
 
 from eosctl.model.parameter import relaxed
 from eosctl.settings.deployment.client_signs import shows_no_client
-from eosctl.settings.files.file_texts import mentions_kafka
+from eosctl.settings.files.file_texts import is_of_others, mentions_kafka
+from eosctl.settings.formats.sql_file import SQL_FILES
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
-from eosctl.settings.frameworks.pipelines import is_connect_without_kafka
+from eosctl.settings.frameworks.pipelines import is_pipeline_without_kafka
 from eosctl.settings.platforms.ansible import brings_roles_alone
 from eosctl.settings.platforms.ansible_inventory import inventory_of, parse_inventory
 from eosctl.settings.platforms.kustomizations import names_files_alone
@@ -32,12 +33,20 @@ _PLAIN: Final = frozenset(
         *("ConfluentRolebinding", "KafkaRestClass", "KRaftMigrationJob", "Zookeeper"),
         *("VMServiceScrape", "VMPodScrape", "VMNodeScrape", "VMStaticScrape", "VMRule"),
         *("PodChaos", "NetworkChaos", "StressChaos", "DNSChaos", "HTTPChaos", "IOChaos", "JVMChaos", "TimeChaos"),
+        *("OperatorGroup", "CatalogSource", "Subscription"),
         *("Gateway", "HTTPRoute", "TLSRoute", "TCPRoute", "VirtualService", "DestinationRule", "ServiceEntry"),
     }
 )
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _NAMES_ALONE: Final = frozenset({"KafkaTopic", "KafkaConnector"})
 """Resources of Strimzi's operator that may have a name alone."""
+_HELD: Final = ("Secret", "ConfigMap")
+_CREDENTIAL: Final = re.compile(
+    r"\.(?:crt|key|pem|p12|jks|keytab)$|(?:^|[._-])(?:(?:access|secret|api)?[._-]?key|pass(?:word|wd|phrase)?|pwd"
+    r"|secret|user(?:name)?|token|cert(?:ificate)?s?|credentials?)$",
+    re.IGNORECASE,
+)
+"""How keys of a Secret end that hold the login or the certificate of a client."""
 _SERVERS: Final = frozenset({"KafkaRestProxy", "KsqlDB", "ClusterLink"})
 """Resources of Confluent's operator that seldom have a setting on which exactly-once depends."""
 _DELIVERIES: Final = frozenset({"Application", "ApplicationSet", "HelmRelease", "Kustomization"})
@@ -51,6 +60,7 @@ _OF_PLATFORMS: Final = (
     *("aws_s3_", "aws_secretsmanager_", "aws_security_group", "aws_subnet", "aws_volume_attachment", "aws_vpc"),
     *("aws_msk_cluster_policy", "aws_msk_serverless_cluster", "confluent_api_key", "confluent_role_binding"),
     *("confluent_schema_registry_", "confluent_service_account"),
+    *("confluent_flink_", "snowflake_"),
     *("confluent_environment", "confluent_network", "confluent_private_link", "google_compute_firewall"),
     *("google_compute_network", "google_compute_subnetwork", "google_dns_", "google_project_iam", "google_service_"),
     *("kubernetes_namespace", "kubernetes_service", "random_", "tls_", "yandex_vpc_", "yandex_dns_"),
@@ -89,14 +99,14 @@ def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
         return True
     if file.lower().endswith(".ini"):
         return parse_inventory(text, file) is not None and not names_setting(text)
-    if file.lower().endswith((".conf", ".config")):
-        return _LOGIN.search(text) is not None
+    if file.lower().endswith((".conf", ".config")) and _LOGIN.search(text) is not None:
+        return True
     if shows_no_client(tuple(documents), file, text):
         return not names_setting(text)
     is_of_others = any(is_pipeline(one, file) or _has_tasks(one) for one in documents)
-    is_of_others = is_of_others or any(map(is_connect_without_kafka, documents)) or any(map(_is_of_tool, documents))
+    is_of_others = is_of_others or any(map(is_pipeline_without_kafka, documents)) or any(map(_is_of_tool, documents))
     is_of_others = is_of_others or _names_kafka_in_images_alone(documents, file)
-    is_of_others = is_of_others or (file.lower().endswith(".sql") and _QUERY.search(text) is not None)
+    is_of_others = is_of_others or (file.lower().endswith(SQL_FILES) and _QUERY.search(text) is not None)
     return is_of_others and not names_setting(text)
 
 
@@ -131,11 +141,12 @@ def _entries(node: Branch | Row) -> Sequence[object]:
 
 
 def _is_of_tool(document: Node) -> bool:
-    """Return whether a document is a scenario of Molecule, a role's data for Galaxy, or a server next to Kafka."""
+    """Return whether a document is a scenario of Molecule, a role's data for Galaxy, a profile of rpk, or a server."""
     if not isinstance(document, Branch):
         return False
     is_molecule = bool(document.items("platforms")) and document.get("provisioner") is not None
-    return is_molecule or document.get("galaxy_info") is not None or document.text("kind") in _SERVERS
+    is_profile = document.get("kafka_api", "brokers") is not None and document.branch("admin_api") is not None
+    return is_molecule or is_profile or document.get("galaxy_info") is not None or document.text("kind") in _SERVERS
 
 
 def _has_tasks(document: Node) -> bool:
@@ -160,9 +171,20 @@ def _is_plain_resource(document: Node) -> bool:
     kind = document.text("kind") or ""
     if kind == "KafkaUser":
         return document.get("spec", "authorization") is None
+    if kind in _HELD:
+        return _holds_no_setting(document)
     if kind in _NAMES_ALONE:
         return not any(leaf.text for _, leaf in flatten(document.branch("spec") or Branch((), 0)))
     return kind in _PLAIN or (kind in _DELIVERIES and not _changes_settings(document))
+
+
+def _holds_no_setting(document: Branch) -> bool:
+    """Return whether a Secret holds keys and passwords alone, or a ConfigMap the rules of monitoring alone."""
+    data = [one for key in ("data", "stringData") for one in (document.branch(key) or Branch((), 0)).entries]
+    if document.text("kind") == "Secret":
+        return bool(data) and all(_CREDENTIAL.search(key) is not None for key, _ in data)
+    texts = [child.text or "" for _, child in data if isinstance(child, Leaf)]
+    return bool(texts) and len(texts) == len(data) and all(is_of_others("rules.yaml", text) for text in texts)
 
 
 def _changes_settings(node: Node) -> bool:

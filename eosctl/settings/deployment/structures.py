@@ -11,8 +11,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Place
+from eosctl.model.deployment import Client, Place, Role
 from eosctl.settings.files.documents import format_of
+from eosctl.settings.formats.sql_file import SET_OF_KSQLDB
 from eosctl.settings.formats.tree import Branch, Leaf, Node
 from eosctl.settings.frameworks.connectors import connect_rest
 from eosctl.settings.frameworks.flink_jobs import flink_jobs
@@ -36,6 +37,8 @@ _VARIABLES: Final = ("env", "image", "unit")
 """The formats of files that hold nothing but variables, as they are read."""
 _BUILT: Final = "(built)"
 """Stands for the image of a service that names what it is built from instead, or changes one of another file."""
+_OF_KSQLDB: Final = "ksql.streams."
+"""What may stand before a setting of Kafka Streams in a statement of ksqlDB."""
 Reader = Callable[[Branch, str], list[Source] | None]
 
 
@@ -103,13 +106,26 @@ def _plain_environment(document: Branch, file: str) -> list[Source] | None:
     return [Source(Place(file, 1), own, hints=(file.rpartition("/")[2].lower(),))] if own else []
 
 
+def _ksqldb_statements(document: Branch, file: str) -> list[Source] | None:
+    """Read what statements of ksqlDB set for the applications of Kafka Streams that run its queries."""
+    given = document.branch(SET_OF_KSQLDB)
+    if given is None:
+        return None
+    values = {
+        (name := key.removeprefix(_OF_KSQLDB)): value_of(key, leaf, file, name)
+        for key, leaf in given.entries
+        if isinstance(leaf, Leaf)
+    }
+    return [Source(Place(file, given.line), values, "", Role.STREAMS, Client.JAVA, recognized_by=SET_OF_KSQLDB)]
+
+
 def _setting_named(variable: str) -> str:
     return variable if "." in variable else setting_of(variable)
 
 
 READERS: Final[tuple[Reader, ...]] = (
     *(redpanda, strimzi, confluent, _kubernetes, _compose, nomad_job, connect_rest, flink_jobs, pipelines),
-    _plain_environment,
+    *(_ksqldb_statements, _plain_environment),
 )
 READERS_OF_SCALARS: Final[tuple[Reader, ...]] = (redpanda, connect_rest, flink_jobs, _plain_environment)
 """The readers that find settings in a mapping without other mappings."""

@@ -22,7 +22,7 @@ from eosctl.settings.formats.pm2_file import as_json5
 from eosctl.settings.formats.properties_file import MalformedEscape, properties_in
 from eosctl.settings.formats.python_file import NAMES as PYTHON_FILES
 from eosctl.settings.formats.python_file import parse_python
-from eosctl.settings.formats.sql_file import SqlError, parse_sql
+from eosctl.settings.formats.sql_file import SQL_FILES, SqlError, parse_sql
 from eosctl.settings.formats.supervisor_file import PROGRAM, parse_supervisor
 from eosctl.settings.formats.toml_file import TomlError, parse_toml
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, moved
@@ -345,7 +345,7 @@ def _ini(file: str, text: str) -> tuple[Node, ...]:
 
 def _sql(file: str, text: str) -> tuple[Node, ...]:
     try:
-        return parse_sql(text)
+        return parse_sql(text, is_of_ksqldb=file.lower().endswith(".ksql"))
     except SqlError as error:
         raise _malformed(file, error.line, error.reason) from error
 
@@ -365,7 +365,7 @@ FORMATS: Final = (
     Format("toml", (".toml",), _toml),
     Format("ini", (".ini",), _ini),
     Format("env", (".env",), _env),
-    Format("sql", (".sql",), _sql),
+    Format("sql", SQL_FILES, _sql),
     Format("image", ("dockerfile", "containerfile"), lambda _, text: parse_image(text)),
     Format("python", PYTHON_FILES, lambda _, text: parse_python(text)),
     Format("javascript", JAVASCRIPT_FILES, lambda _, text: parse_javascript(text)),

@@ -40,7 +40,7 @@ _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
     r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|pyproject\.toml|_category_\.json|angular\.json|vcpkg\.json|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml"
     r"|(?:reflect(?:ion)?|resource|jni|proxy|serialization)-config\.json|reachability-metadata\.json"
-    r"|\.releaserc.*|requirements\.ya?ml|mypy\.ini|tox\.ini|packages\.lock\.json|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
+    r"|\.releaserc.*|requirements\.ya?ml|mypy\.ini|tox\.ini|packages\.lock\.json|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties|trogdor\.conf|project\.(?:assets|packagespec)\.json|.*\.nuget\.dgspec\.json)$"
 )
 # Texts that programs show, by language, may be called like settings.
 _TRANSLATIONS: Final = re.compile(
@@ -87,6 +87,8 @@ _HEAD: Final = 4_000
 _MOST_DESCRIPTIONS: Final = 30
 """More texts for people than a configuration has: a description of a program's options has more."""
 _MANY_OBJECTS: Final = 3
+_OF_A_PLUGIN: Final = ('"component_types"', '"owner"')
+"""What Confluent's hub writes about a plugin of Connect."""
 _OF_A_POLICY: Final = ('"Statement"', '"Effect"', '"Action"', '"2012-10-17"')
 _OF_A_DASHBOARD: Final = ('"panels"', '"schemaVersion"')
 
@@ -213,7 +215,7 @@ def is_of_others(name: str, text: str = "") -> bool:
         return True
     if file.endswith((".py", "js", "ts")):
         return _TESTS.search(name.lower()) is not None
-    if file.endswith(".sql"):
+    if file.endswith(".sql"):  # those of ksqlDB have an ending of their own, too
         return bool(text) and _OF_STREAMS.search(text) is None
     if file.endswith(".json"):
         return all(key in text for key in _OF_A_DASHBOARD) or _describes_others(text)
@@ -227,10 +229,11 @@ def is_of_others(name: str, text: str = "") -> bool:
 
 
 def _describes_others(text: str) -> bool:
-    """Return whether JSON describes data, interfaces, the options of a program, or the rights of users of AWS."""
+    """Return whether JSON describes data, interfaces, options of a program, a plugin, or the rights of users of AWS."""
     is_schema = _SCHEMA.search(text[:_HEAD]) is not None or text.count('"description"') >= _MOST_DESCRIPTIONS
     is_schema = is_schema or text.count('"additionalProperties"') >= _MANY_OBJECTS
-    return is_schema or _INTERFACES.search(text) is not None or all(part in text for part in _OF_A_POLICY)
+    is_other = any(all(part in text for part in parts) for parts in (_OF_A_POLICY, _OF_A_PLUGIN))
+    return is_schema or is_other or _INTERFACES.search(text) is not None
 
 
 def _within(folder: Path) -> Iterator[Path]:

@@ -1,4 +1,7 @@
-"""Files of folders that set what exactly-once depends on, and are not read: other endings, and results of builds."""
+"""Files of folders that set what exactly-once depends on, and are not read.
+
+They have other endings, are results of builds, or are classes that set it in their code.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,13 @@ _CONFIGURATION: Final = re.compile(
     r"|(?:^|[_.-])(?:settings?|config(?:uration)?|kafka)[\w.-]*\.(?:py|rb|php|js|cjs|mjs|ts|kts|groovy|exs)$",
     re.IGNORECASE,
 )
+_CLASS: Final = re.compile(r"(?:Kafka|Producer|Consumer|Streams)\w*\.(?:java|kt|scala)$")
+_OF_TESTS: Final = ("/src/test/", "/src/it/", "/src/integrationTest/", "/test/")
+_IN_CODE: Final = re.compile(
+    r"\b(?:Producer|Consumer|Streams)Config\.(?:ACKS|ENABLE_IDEMPOTENCE|TRANSACTIONAL_ID|TRANSACTION_TIMEOUT"
+    r"|ISOLATION_LEVEL|ENABLE_AUTO_COMMIT|GROUP_INSTANCE_ID|PROCESSING_GUARANTEE)_CONFIG\b"
+)
+"""Constants of the settings on which exactly-once depends; their class names some of them without a unit."""
 _OF_NO_PROGRAM: Final = re.compile(
     r"[._-](?:md|rst|html?|patch|diff|log|lock|gz|zip|map|sha\d+|md5|asc|sig|test|spec)(?:$|\.)"
 )
@@ -43,10 +53,15 @@ def left_out(paths: Sequence[Path], read: Iterable[str]) -> Iterator[str]:
         if folder.is_dir():
             for path in sorted(_candidates(folder)):
                 text = _text_of(path)
-                if text is None or is_of_others(str(path), text) or not sets_setting(text):
+                if text is None or is_of_others(str(path), text) or not _sets(path, text):
                     continue
                 if not any(_text_of(other) == text for other in by_name.get(path.name, ())):
                     yield str(path)
+
+
+def _sets(path: Path, text: str) -> bool:
+    """Return whether a file sets what exactly-once depends on; an application's class does so by constants, too."""
+    return sets_setting(text) or (_CLASS.search(path.name) is not None and _IN_CODE.search(text) is not None)
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
@@ -55,8 +70,13 @@ def _candidates(folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if name in BUILT or (name not in SKIPPED_FOLDERS and name[:2] != "..")]
         for name in names:
             has_format = format_of(f"{top}/{name}") is not None
-            if (is_built and has_format) or (not has_format and _is_configuration(name)):
+            is_class = not is_built and _CLASS.search(name) is not None and not _is_of_tests(f"{top}/")
+            if (is_built and has_format) or (not has_format and (is_class or _is_configuration(name))):
                 yield Path(top, name)
+
+
+def _is_of_tests(folder: str) -> bool:
+    return any(part in folder for part in _OF_TESTS)
 
 
 def _is_configuration(name: str) -> bool:

@@ -1,4 +1,7 @@
-"""Read the settings of Flink SQL: the options of each CREATE TABLE, and those of SET statements."""
+"""Read the settings of Flink SQL and of ksqlDB: the options of each CREATE, and those of SET statements.
+
+ksqlDB hands what is SET to the applications of Kafka Streams that run its queries. Flink hands it to every table.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,17 @@ from typing import Final
 
 from eosctl.settings.formats.tree import Branch, Leaf, Node
 
+SQL_FILES: Final = (".sql", ".ksql")
+"""The endings of files of statements; only those of ksqlDB have the second one."""
+SET_OF_KSQLDB: Final = "SET of ksqlDB"
+"""The key of what a file of ksqlDB's statements sets."""
+_KSQLDB: Final = re.compile(
+    r"\bKAFKA_TOPIC\s*+=|\bEMIT\s+CHANGES\b|\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:SOURCE\s+)?STREAM\b"
+    r"|\bCREATE\s+(?:SOURCE|SINK)\s+CONNECTOR\b",
+    re.IGNORECASE,
+)
 _WITH: Final = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:TEMPORARY\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.`\"'-]+)", re.IGNORECASE)
-_CONNECTOR: Final = re.compile(r"\bCREATE\s+(?:SOURCE|SINK)\s+CONNECTOR\b|;", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"'((?:[^']|'')*+)'?|[=)]|\S")
 _SET: Final = re.compile(r"^[ \t]*SET\s++'?([\w.-]+)'?\s*+=\s*+'?([^';\n]++)'?\s*+;", re.IGNORECASE | re.MULTILINE)
 
@@ -33,10 +44,15 @@ def has_table(text: str) -> bool:
     return _TABLE.search(text) is not None and _WITH.search(text) is not None
 
 
-def parse_sql(text: str) -> tuple[Node, ...]:
-    """Return a tree for each CREATE TABLE with its options, those of SET statements included, which hold for all.
+def parse_sql(text: str, *, is_of_ksqldb: bool = False) -> tuple[Node, ...]:
+    """Return a tree for each CREATE with its options, and with those of SET statements, which hold for all of Flink's.
 
-    The time is linear in the length of the text.
+    What ksqlDB's statements set is a tree of its own, under ``SET_OF_KSQLDB``. The time is linear in the length of the
+    text.
+
+    Args:
+        text: The statements.
+        is_of_ksqldb: Whether the file shows that they are ksqlDB's; else the statements do.
 
     Raises:
         SqlError: The options of a table do not end.
@@ -48,6 +64,9 @@ def parse_sql(text: str) -> tuple[Node, ...]:
         return bisect_right(line_ends, position - 1) + 1
 
     shared = [(found[1], Leaf(found[2].strip(), line_of(found.start(1)))) for found in _SET.finditer(plain)]
+    whole = Branch(tuple(shared), shared[0][1].line) if shared else None
+    of_ksqldb = is_of_ksqldb or _KSQLDB.search(plain) is not None
+    shared = [] if of_ksqldb else shared
     tables = list(_TABLE.finditer(plain))
     trees: list[Node] = []
     position = previous = at_table = 0
@@ -56,10 +75,7 @@ def parse_sql(text: str) -> tuple[Node, ...]:
         end, options = _options(plain, found.end())
         if end is None:
             raise SqlError(line, "WITH ( is not closed")
-        # ksqlDB hands what it is SET to its queries, and to no connector.
-        begun = [part[0] for part in _CONNECTOR.finditer(plain, position, found.start())][-1:]
-        own = [(name, Leaf(value, line_of(start))) for name, value, start in options]
-        pairs = own if begun and begun != [";"] else [*shared, *own]
+        pairs = [*shared, *((name, Leaf(value, line_of(start))) for name, value, start in options)]
         while at_table < len(tables) and tables[at_table].end() <= previous:
             at_table += 1
         is_named = at_table < len(tables) and tables[at_table].end() <= found.start()
@@ -67,7 +83,9 @@ def parse_sql(text: str) -> tuple[Node, ...]:
         name = tables[at_table][1].strip("`\"'") if is_named else ""
         trees.append(Branch(((name, table),), line) if name else table)
         previous, position = found.start(), end
-    return tuple(trees) if trees or not shared else (Branch(tuple(shared), shared[0][1].line),)
+    if whole is not None and of_ksqldb:
+        trees.append(Branch(((SET_OF_KSQLDB, whole),), whole.line))
+    return tuple(trees) if trees or whole is None else (whole,)
 
 
 def _options(plain: str, start: int) -> tuple[int | None, list[tuple[str, str, int]]]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import java_names
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
+from eosctl.settings.formats.sql_file import SQL_FILES
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks.actor_streams import is_of_actors
 from eosctl.settings.names.spellings import setting_meant
@@ -63,7 +64,7 @@ class _Found(NamedTuple):
 
 def flink_jobs(document: Node, file: str) -> list[Source] | None:
     """Return the sinks, sources, and checkpoints of Flink jobs; None when the document describes none."""
-    if not isinstance(document, Branch) or file.lower().endswith(".sql") or _is_flat(document):
+    if not isinstance(document, Branch) or file.lower().endswith(SQL_FILES) or _is_flat(document):
         return None  # Flink's own spelling, which needs no translation
     if (pipeline := _cdc_pipeline(document, file)) is not None:
         return pipeline

@@ -1,17 +1,22 @@
-"""Settings in the forms of frameworks: channels of MicroProfile, a cluster's own file of Flink."""
+"""Settings in the forms of frameworks: channels of MicroProfile, a cluster's own file of Flink, a chart of brokers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.model.deployment import Place, Role
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Client, Place, Role
 from eosctl.settings.formats.tree import Branch, Leaf, Node, flatten
 from eosctl.settings.frameworks.flink_jobs import FLINK_SOURCE
+from eosctl.settings.frameworks.operators import SET_BY_NUMBER
+from eosctl.settings.names.recognition import exclusive
 from eosctl.settings.names.setting_names import CHANNEL, KAFKA_CONNECTORS
-from eosctl.settings.values.sources import Source, values_of
+from eosctl.settings.names.spellings import respelled
+from eosctl.settings.values.sources import Source, value_of, values_of
 
 _CHANNELS: Final = "mp.messaging."
 _OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
@@ -24,6 +29,11 @@ _CHECKPOINTING: Final = "execution.checkpointing."
 _KIND: Final = "kind"
 _DEPLOYMENT: Final = "FlinkDeployment"
 _JOBS: Final = (_DEPLOYMENT, "FlinkSessionJob")
+_FEW_OF_A_BROKER: Final = 3
+"""Settings of brokers alone that show a chart of brokers: one may be called like a value of another chart."""
+_OF_CHART: Final = {"maxMessageBytes": "message.max.bytes", "logsDirs": "log.dirs"}
+"""What such a chart calls settings in words of its own."""
+_NUMBER: Final = re.compile(r"^_(\d+)$")
 _UPGRADES: Final = ("spec", "job", "upgradeMode")
 
 
@@ -90,6 +100,27 @@ def with_flink_deployment(found: list[Source], document: Node, file: str) -> lis
     values = {**values_of([(_KIND, kind)], file), **upgrades}
     shown = f"{_KIND}: {_DEPLOYMENT}"
     return [*found, Source(Place(file, kind.line), values, role=Role.FLINK, recognized_by=shown)]
+
+
+def broker_of_chart(node: Branch, file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return the broker whose settings stand in camel case among other values of a chart; None for other mappings.
+
+    Bitnami's charts had them so until 2023. An underscore before a number keeps Helm from writing it as a power.
+    """
+    given = [(key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf) and leaf.text]
+    spelled = [one for one in respelled(given, file) if one[0] != one[1] or one[1] in _OF_CHART]
+    own = [key for name, key, _ in spelled if name in exclusive(Role.BROKER)]
+    if len(own) < _FEW_OF_A_BROKER or not file.lower().endswith((".yml", ".yaml")) or len(given) == len(node.entries):
+        return None
+    known = load_tables()[Role.BROKER.value].parameters
+    named = [(_OF_CHART.get(key, name), key, leaf) for name, key, leaf in spelled]
+    values = {
+        name: value_of(key, replace(leaf, text=_NUMBER.sub(r"\1", leaf.text or "")), file, name)
+        for name, key, leaf in named
+        if name in known
+    }
+    place, unknown = Place(file, spelled[0][2].line), dict.fromkeys(SET_BY_NUMBER)
+    return Source(place, values, "", Role.BROKER, Client.JAVA, hints=hints, framework=unknown, recognized_by=own[0])
 
 
 def _is_of_flink(source: Source) -> bool:

@@ -169,6 +169,8 @@ _CONNECT: Final = {
     ),
 }
 
+_METRICS: Final = "kafkametrics"
+"""The receiver that asks brokers for their own metrics."""
 _CONNECT_PARTS: Final = frozenset(
     {"input", "output", "pipeline", "input_resources", "output_resources", "processor_resources"}
 )
@@ -251,10 +253,35 @@ def _connect(document: Branch, file: str) -> Iterator[Source]:
             yield from _connect_parts(document.get(*path), file, role)
 
 
-def is_connect_without_kafka(document: Node) -> bool:
-    """Return whether a document is one of Redpanda Connect, without a client of Kafka in it."""
-    keys = {key for key, _ in document.entries} if isinstance(document, Branch) else set[str]()
+def is_pipeline_without_kafka(document: Node) -> bool:
+    """Return whether a document of a tool that moves data has no client of Kafka.
+
+    The tool is Redpanda Connect, Logstash, Fluent Bit, Vector, or OpenTelemetry's Collector, which may read metrics.
+    """
+    if not isinstance(document, Branch):
+        return False
+    if plugins := list(_plugins(document)):
+        return not any("kafka" in name.lower() for name in plugins)
+    keys = {key for key, _ in document.entries}
     return not _CONNECT_PARTS.isdisjoint(keys) and keys <= _CONNECT_PARTS | _CONNECT_REST and not _has_client(document)
+
+
+def _plugins(document: Branch) -> Iterator[str]:
+    """Yield the names of a pipeline's inputs and outputs."""
+    sections = document.branch(PIPELINE_KEY)
+    for name, plugins in () if sections is None else sections.entries:
+        if name in ("input", "output") and isinstance(plugins, Branch):
+            yield from (plugin for plugin, _ in plugins.entries)
+    for node in (*document.items("pipeline", "inputs"), *document.items("pipeline", "outputs")):
+        yield (node.text("name") or node.text("Name") or "") if isinstance(node, Branch) else ""
+    named = [document.branch(section) for section in ("sources", "sinks")]
+    ends = [document.branch(section) for section in ("receivers", "exporters")]
+    if all(ends) and document.branch("service", "pipelines") is not None:
+        names = (name.partition("/")[0] for section in ends if section is not None for name, _ in section.entries)
+        yield from (name for name in names if name != _METRICS)
+    if all(named):
+        nodes = (node for section in named if section is not None for _, node in section.entries)
+        yield from ((node.text("type") or "") if isinstance(node, Branch) else "kafka" for node in nodes)
 
 
 def _has_client(node: Node) -> bool:

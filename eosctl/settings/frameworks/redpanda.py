@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.formats.tree import Branch, Leaf, Node, flatten
 from eosctl.settings.values.sources import Source, value_of
@@ -39,6 +41,11 @@ _OWN: Final = frozenset({*_DEFAULTS, DEFAULT_REPLICAS})
 # Keys of the node's own section; every file of Redpanda has at least one.
 _NODE: Final = frozenset({"data_directory", "kafka_api", "seed_servers", "rpc_server", "empty_seed_starts_cluster"})
 _IMAGE: Final = "redpandadata/redpanda"
+_COUNT: Final = ("statefulset", "replicas")
+_OLD_CLUSTER: Final = "redpanda.vectorized.io/"
+"""Begins the version of the resource of the first operator, which has settings under names of its own."""
+_OF_OLD_CLUSTER: Final = {"developerMode": DEVELOPER_MODE}
+_START: Final = re.compile(r"(?:^|\bredpanda[\s,]+)start(?![\w-])")
 _OPTION: Final = re.compile(r"\bredpanda\.(\w+)=(\w+)")
 _DEVELOPMENT: Final = re.compile(r"--mode[ =,]+(dev-container|development|dev)\b")
 
@@ -51,10 +58,31 @@ def redpanda(document: Branch, file: str) -> list[Source] | None:
         return [_source(own, file, "redpanda")]
     if name in (".bootstrap.yaml", "bootstrap.yaml") and _has_own(document):
         return [_source(document, file, name)]
-    charts = (document.branch("config"), document.branch("spec", "clusterSpec", "config"))
-    parts = [(name, part) for one in charts if one for name in ("cluster", "node") if (part := one.branch(name))]
-    found = [_source(part, file, f"config.{name}") for name, part in parts if _has_own(part)]
+    if (document.text("apiVersion") or "").startswith(_OLD_CLUSTER):
+        return _old_cluster(document, file)
+    found: list[Source] = []
+    for chart in filter(None, (document, document.branch("spec", "clusterSpec"))):
+        parts = ((name, chart.branch("config", name)) for name in ("cluster", "node"))
+        own = [_source(part, file, f"config.{name}") for name, part in parts if part is not None and _has_own(part)]
+        found += _counted(own, chart.get(*_COUNT), file)
     return found or None
+
+
+def _old_cluster(document: Branch, file: str) -> list[Source] | None:
+    """Return the brokers that a resource of the first operator describes, whose options stand in camel case."""
+    own = document.branch("spec", "configuration")
+    more = document.branch("spec", "additionalConfiguration")
+    options = [(_OF_OLD_CLUSTER.get(key, key), leaf) for key, leaf in (own.entries if own is not None else ())]
+    options += [(key.removeprefix("redpanda."), leaf) for key, leaf in (more.entries if more is not None else ())]
+    node = Branch(tuple(options), own.line if own is not None else document.line)
+    found = [_source(node, file, "kind: Cluster")] if _has_own(node) else []
+    return _counted(found, document.get("spec", "replicas"), file) or None
+
+
+def _counted(sources: list[Source], count: Node | None, file: str) -> list[Source]:
+    if not isinstance(count, Leaf):
+        return sources
+    return [replace(one, instances=value_of(_COUNT[-1], count, file)) for one in sources]
 
 
 def _has_own(node: Branch) -> bool:
@@ -74,9 +102,9 @@ def redpanda_command(image: str, commands: Iterable[Node | None], name: str, fil
         return []
     leaves = [leaf for command in commands if command is not None for _, leaf in flatten(command)]
     found = list(_options(leaves))
-    if not found:
-        return []
-    return [_source(Branch(tuple(found), found[0][1].line), file, f"image: {image}", name)]
+    started = next((leaf.line for leaf in leaves if _START.search(leaf.text or "")), None)
+    line = found[0][1].line if found else started
+    return [] if line is None else [_source(Branch(tuple(found), line), file, f"image: {image}", name)]
 
 
 def _options(leaves: Iterable[Leaf]) -> Iterator[tuple[str, Leaf]]:

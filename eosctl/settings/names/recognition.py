@@ -22,12 +22,13 @@ CLIENTS: Final = (Role.PRODUCER, Role.CONSUMER)
 _SCORED: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
 _WORDS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.CONNECT_WORKER: ("connect-", "connect_", "worker", "kafkaconnect"),
-    Role.STREAMS: ("stream",),
     Role.PRODUCER: ("producer",),
     Role.CONSUMER: ("consumer",),
     Role.TOPIC: ("topic",),
     Role.BROKER: ("server", "broker", "controller", "kraft"),
 }
+_STREAMS_NAME: Final = re.compile(r"(?<!up)(?<!down)streams?(?![a-z])")
+"""What shows Kafka Streams in a name: a streamer, or what is streaming, is often Spark's."""
 SECURITY: Final = "security.protocol"
 """The setting that every client has, and no broker."""
 PREFIXED: Final = re.compile(
@@ -212,6 +213,8 @@ def streams_prefixes(keys: Iterable[str]) -> tuple[str, ...]:
 def is_named(role: Role, hints: Iterable[str]) -> bool:
     """Return whether the surroundings name a component, e.g. in the file's name."""
     text = " ".join(hints)
+    if role is Role.STREAMS:
+        return _STREAMS_NAME.search(text) is not None
     return any(word in text for word in _WORDS[role])
 
 

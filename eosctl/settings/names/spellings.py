@@ -13,12 +13,13 @@ from typing import Final
 
 from eosctl.knowledge.parameter_tables import kafka_tables
 from eosctl.model.parameter import relaxed
+from eosctl.settings.formats.sql_file import SQL_FILES
 from eosctl.settings.formats.tree import Leaf
 from eosctl.settings.names.client_libraries import names_library
 from eosctl.settings.names.library_words import DISABLES, as_kafka_writes
 
 _JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-zA-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
-_READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf", ".env", ".sql", ".ini")
+_READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf", ".env", ".ini", *SQL_FILES)
 # Names that occur in files about anything: alone they do not indicate Kafka.
 _COMMON: Final = frozenset(
     {
@@ -64,6 +65,8 @@ LIBRARY_NAMES: Final = {
     "readuncommitted": "isolation.level",
     "fetchisolationlevel": "isolation.level",
 }
+_OF_BUSINESS: Final = frozenset({"transactionid"})
+"""Those of them that data of programs have, too: the name of their file alone does not show a client."""
 # Names that count only next to one of those, as others have them for other things; with what they stand under.
 _LIBRARY_TAILS: Final = {
     "consumergroup": "group.id",
@@ -116,10 +119,13 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     if file.lower().endswith(_READ_BY_KAFKA) and not (_is_hocon(file, given) or _is_dotnet(file, given)):
         return [(key, key, leaf) for key, leaf in given]
     lasts = {key.rpartition(".")[2] for key, _ in given}
-    around = "\n".join((file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given)))
+    name = file.rpartition("/")[2].lower()
+    within = "\n".join((*(hint for hint in hints if not hint.startswith(name)), *(key.lower() for key, _ in given)))
+    around = f"{name}\n{within}"
     is_of_library = names_library(around)
     speaks = is_of_library or "kafka" in around
-    by_library = is_of_library or (speaks and any(relaxed(last) in LIBRARY_NAMES for last in lasts))
+    words = {relaxed(last) for last in lasts} - (frozenset() if "kafka" in within else _OF_BUSINESS)
+    by_library = is_of_library or (speaks and not words.isdisjoint(LIBRARY_NAMES))
     known = {meant for last in lasts if (meant := setting_meant(last))}
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]

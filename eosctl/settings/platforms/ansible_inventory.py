@@ -69,15 +69,20 @@ def inventory_of(document: Node) -> Inventory | None:
         return None
     groups = [node for _, node in document.entries if isinstance(node, Branch)]
     has_hosts = any(node.get("hosts") is not None or node.get("children") is not None for node in groups)
-    are_groups = all(
-        isinstance(node, Branch) and {key for key, _ in node.entries} <= _GROUP_KEYS for _, node in document.entries
-    )
+    are_groups = all(map(_is_group, (node for _, node in document.entries)))
     if not has_hosts or not are_groups:
         return None
     found = Inventory()
     for name, node in document.entries:
         _add(found, name, node)
     return found
+
+
+def _is_group(node: Node) -> bool:
+    """Return whether a mapping has what a group has; one without hosts of its own is empty."""
+    if isinstance(node, Branch):
+        return {key for key, _ in node.entries} <= _GROUP_KEYS
+    return isinstance(node, Leaf) and not node.text
 
 
 def parse_inventory(text: str, file: str) -> Inventory | None:

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Place, Unseen, Value
+from eosctl.settings.files.file_texts import is_of_others
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
 from eosctl.settings.programs.environment import is_image_of_broker
 from eosctl.settings.values.sources import value_of
@@ -25,6 +26,8 @@ _COMMANDS: Final = ("command", "args", "entrypoint")
 _MOUNTS: Final = ("volumeMounts", "volumes", "configs")
 _OVERRIDE: Final = "--override"
 _TARGETS: Final = ("mountPath", "target")
+_VARIABLE: Final = re.compile(r"\$\{[^}]*\}")
+"""A variable, whose default may follow a colon."""
 
 
 def containers_of(node: Node) -> Iterator[Branch]:
@@ -78,12 +81,12 @@ def overrides_of(container: Branch, file: str) -> dict[str, Value]:
 def _targets(container: Branch) -> Iterator[Leaf]:
     for node in (member for key in _MOUNTS for member in container.items(key)):
         if isinstance(node, Leaf):
-            parts = (node.text or "").split(":")
+            parts = _VARIABLE.sub("", node.text or "").split(":")
             leaf: Node | None = Leaf(parts[1] if len(parts) > 1 else parts[0], node.line)
         else:
             own = node if isinstance(node, Branch) else Branch((), 1)
             leaf = next((one for key in _TARGETS if (one := own.get(key)) is not None), None)
-        if isinstance(leaf, Leaf) and _FILE.search(leaf.text or ""):
+        if isinstance(leaf, Leaf) and _FILE.search(leaf.text or "") and not is_of_others(leaf.text or ""):
             yield leaf
 
 

@@ -6,6 +6,7 @@ Kubernetes' controllers with their autoscalers, kustomizations, Strimzi's node p
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -60,6 +61,8 @@ _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
 GENERATED: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 """What generators of kustomizations make."""
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
+_PROJECT: Final = re.compile(r"^\$(?:PWD|\{PWD(?::?-[^}]*)?\})(?=/|:|$)")
+"""The folder in which Compose is called, which is that of its file by habit."""
 _POOL: Final = "KafkaNodePool "
 OF_DISTRIBUTION: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER)
 """What Kafka's distribution has programs for: the release of an image that starts one is its own."""
@@ -356,7 +359,8 @@ def _files_of(service: Branch, file: str, shared: Mapping[tuple[str, str], str])
         yield _path(file, started)
     for node in service.items("volumes"):
         text = node.text if isinstance(node, Leaf) else node.text("source") if isinstance(node, Branch) else None
-        if text and text.startswith((".", "/")):
+        text = _PROJECT.sub(".", text or "")
+        if text.startswith((".", "/")):
             yield _path(file, text.partition(":")[0])
     yield from (shared[one] for one in configs_of(service) if one in shared)
 

@@ -33,13 +33,16 @@ _CONFLUENT_OLD: Final = {**dict.fromkeys(("3.0", "3.1", "3.2"), "0.10"), "3.3": 
 _OF_CONFLUENT: Final = {**_CONFLUENT_OLD, **_CONFLUENT_EARLIER, **_CONFLUENT, **_CONFLUENT_LATER}
 """Releases of Kafka by the version of Confluent Platform; its first images had Kafka's own with ``-cp1`` behind it."""
 # Environment variables of images: prefix, role, and variables that are not settings.
+_BITNAMI: Final = "KAFKA_CFG_"
+_OF_BITNAMI: Final = (_BITNAMI, "KAFKA_CONNECT_CFG_")
+_BROKERS: Final = "KAFKA_"
 _ENVIRONMENTS: Final = (
-    ("KAFKA_CFG_", Role.BROKER),
-    ("KAFKA_CONNECT_CFG_", Role.CONNECT_WORKER),
+    (_BITNAMI, Role.BROKER),
+    (_OF_BITNAMI[1], Role.CONNECT_WORKER),
     ("CONNECT_", Role.CONNECT_WORKER),
     ("KSQL_KSQL_STREAMS_", Role.STREAMS),
     ("KSQL_KSQL_INTERNAL_", Role.STREAMS),
-    ("KAFKA_", Role.BROKER),
+    (_BROKERS, Role.BROKER),
 )
 _KSQL_OWN: Final = "KSQL_KSQL_INTERNAL_"
 """The prefix of settings of ksqlDB itself, which keep ``ksql.`` in their names."""
@@ -77,6 +80,8 @@ _SHIPPED: Final[Mapping[str, str | None]] = {
 _OF_IMAGE: Final[Mapping[str, str | None]] = dict.fromkeys(_SHIPPED)
 """What an image of a project's own may set by itself: it is not known."""
 _SHIPPED_START: Final = re.compile(r"kafka-server-start\.sh\s+(?:\S*/)?config/(?:kraft/)?\w+\.properties")
+_STARTED_OTHERS: Final = re.compile(r"\bconnect-(?:mirror-maker|distributed|standalone)(?:\.sh|\.bat)?\b")
+"""Programs in an image of brokers that read a file of their own, and none of the variables for brokers."""
 _SPRING_VARIABLES: Final = ("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|(?:main\.|restore\.|global\.)?consumer|streams)\.")
 
@@ -100,6 +105,8 @@ def container_environment(
     is_read = any(not name.startswith("kafka.") or is_setting(name) for name in options)
     pairs += [] if is_read else variables_in_options(lines)
     found = variables_of(expanded(pairs), image, name, file, 1 if node is None else node.line)
+    if any(_STARTED_OTHERS.search(leaf.text or "") for leaf in lines):
+        found = [one for one in found if one.role is not Role.BROKER]
     if starts_shipped:
         found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
     return with_options(found, options, name, file, (name.lower(), image.lower()))
@@ -182,7 +189,7 @@ def _variables(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: s
     own = {**_own_variables(given, file), **servers} if not by_role or servers else {}
     found = [_source(values, role, name, version, hints, begin) for role, values in by_role.items()]
     # Only Bitnami's image has such variables, which shows it where no image stands.
-    is_bitnamis = not image and any(key.startswith("KAFKA_CFG_") for key, _ in given)
+    is_bitnamis = not image and any(key.startswith(_BITNAMI) for key, _ in given)
     if framework := _SHIPPED if is_bitnamis else _image_defaults(image):
         found = [replace(one, framework=framework) if one.role is Role.BROKER else one for one in found]
     if own and Role.BROKER not in by_role:
@@ -243,12 +250,16 @@ def _source(
 
 
 def _by_role(given: Iterable[tuple[str, Leaf]], file: str) -> dict[Role, dict[str, Value]]:
-    """Return the settings of variables by the conventions of images; ``KAFKA_`` counts as the prefix of a broker."""
+    """Return the settings of variables by the conventions of images; ``KAFKA_`` counts as the prefix of a broker.
+
+    Next to variables with Bitnami's prefix, the others are words of the image's own script.
+    """
+    are_bitnamis = any(key.startswith(_BITNAMI) for key, _ in given)
     by_role: dict[Role, dict[str, Value]] = {}
     streams = _streams_variables(given, file)
     taken = {value.key for value in streams.values()}
     for key, leaf in given:
-        if key in taken:
+        if key in taken or (are_bitnamis and key.startswith(_BROKERS) and not key.startswith(_OF_BITNAMI)):
             continue
         for prefix, role in _ENVIRONMENTS:
             if key.startswith(prefix) and len(key) > len(prefix):

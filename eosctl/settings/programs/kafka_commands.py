@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Final
 
@@ -79,7 +79,8 @@ def entities_in(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
         for name, change in altered
         if change.text(_KIND) != "topics" or name not in created
     ]
-    return [*created.items(), *rest, *granted]
+    # A topic may be called like a setting: spring.kafka.orders.
+    return [*((f"topic {name}", topic) for name, topic in created.items()), *rest, *granted]
 
 
 def altered_entity(document: Branch, file: str) -> list[Source] | None:
@@ -96,9 +97,13 @@ def altered_entity(document: Branch, file: str) -> list[Source] | None:
 
 def part_of_one(values: dict[str, Value], role: Role, place: Place, name: str | None) -> Source:
     """Return settings of a broker or a topic where the others, and so its defaults, are not known."""
-    others = dict.fromkeys(name for name in load_tables()[role.value].parameters if name not in values)
-    shown = next(iter(values.values())).key
+    others, shown = others_unknown(values, role), next(iter(values.values())).key
     return Source(place, values, name or "", role, Client.JAVA, framework=others, recognized_by=shown)
+
+
+def others_unknown(values: Mapping[str, Value], role: Role) -> dict[str, str | None]:
+    """Return what stands for all other settings of a component where they are not known, nor are its defaults."""
+    return dict.fromkeys(name for name in load_tables()[role.value].parameters if name not in values)
 
 
 def brokers_started(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:

@@ -6,13 +6,14 @@ Sources: the resources of MSK, the same in Terraform, CloudFormation, Pulumi, an
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.model.deployment import Client, Place, Role
+from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.frameworks.operators import SET_BY_NUMBER
@@ -56,16 +57,66 @@ def managed_clusters(document: Node, file: str) -> Iterator[Source]:
                 yield from _cluster(cluster, name, version, None, file)
 
 
-def with_brokers_counted(sources: list[Source], document: Node, file: str) -> list[Source]:
-    """Return the sources, the only configuration of a cluster of MSK with the number of its brokers in the document."""
-    brokers = [one for one in sources if one.role is Role.BROKER]
-    if len(brokers) != 1 or not brokers[0].cluster or brokers[0].instances is not None:
-        return sources
-    counts = [leaf for key, leaf in flatten(document) if relaxed(key.rpartition(".")[2]) == _BROKERS]
-    if len(counts) != 1 or not (counts[0].text or "").isdecimal():
-        return sources
-    counted = replace(brokers[0], instances=value_of(COUNT, counts[0], file))
-    return [counted if one is brokers[0] else one for one in sources]
+def configured_clusters(document: Node, file: str) -> tuple[tuple[str, Value], ...]:
+    """Return the number of brokers of each cluster of MSK in a document, each behind the file.
+
+    The place of a number that a variable gives is that of the cluster.
+    """
+    return tuple((file, count) for count in _counts(document, file))
+
+
+def _counts(node: Node, file: str) -> Iterator[Value]:
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _counts(member, file)
+    for key, child in node.entries if isinstance(node, Branch) else ():
+        if not isinstance(child, Leaf):
+            yield from _counts(child, file)
+        elif relaxed(key) == _BROKERS:
+            own = value_of(COUNT, child, file)
+            yield replace(own, place=Place(file, node.line)) if child.file else own
+
+
+def with_brokers_counted(sources: Iterable[Source], clusters: Iterable[tuple[str, Value]]) -> list[Source]:
+    """Return the sources, the configurations of clusters of MSK with the number of their brokers.
+
+    MSK sets what depends on that number where the configuration does not, and the number is that of the only cluster in
+    the file, or else in the folder: Terraform reads all files of one as a module.
+
+    Args:
+        sources: What all files configure.
+        clusters: Files, and the number of brokers of a cluster that each describes.
+    """
+    found, described = list(sources), list(clusters)
+    files = [one.place.file for one in found if _is_of_configuration(one)]
+    if not files:
+        return found
+
+    def counted(source: Source) -> Source:
+        if not _is_of_configuration(source) or source.instances is not None:
+            return source
+        file = source.place.file
+        known = replace(source, framework={**dict.fromkeys(SET_BY_NUMBER), **source.framework})
+        own = [count for one, count in described if one == file]
+        near = [count for one, count in described if _is_of_module(one, file)]
+        is_only = files.count(file) == 1 if own else sum(_is_of_module(one, file) for one in files) == 1
+        counts = own or near
+        is_known = is_only and len(counts) == 1 and counts[0].number is not None
+        return replace(known, instances=counts[0]) if is_known else known
+
+    return list(map(counted, found))
+
+
+def _is_of_configuration(source: Source) -> bool:
+    """Return whether a source is the text of a configuration of MSK."""
+    named = relaxed(source.hints[-1]) if source.hints else ""
+    return source.role is Role.BROKER and bool(source.cluster) and named.endswith(_PROPERTIES)
+
+
+def _is_of_module(one: str, other: str) -> bool:
+    """Return whether two files of Terraform stand in one folder."""
+    are_terraforms = one.endswith(".tf") and other.endswith(".tf")
+    return are_terraforms and posixpath.dirname(one) == posixpath.dirname(other)
 
 
 def _of_msk(node: Node, name: str, file: str) -> Iterator[Source]:
@@ -76,7 +127,7 @@ def _of_msk(node: Node, name: str, file: str) -> Iterator[Source]:
         return
     own = {relaxed(key): child for key, child in node.entries}
     version, count = own.get(_VERSION), own.get(_BROKERS)
-    if isinstance(version, Leaf) and isinstance(count, Leaf):
+    if version is not None and isinstance(count, Leaf):
         if not any(key.startswith(_CONFIGURED) for key in own):
             yield from _cluster(node, name, version, count, file)
         return
@@ -85,18 +136,22 @@ def _of_msk(node: Node, name: str, file: str) -> Iterator[Source]:
             yield from _of_msk(child, key, file)
 
 
-def _cluster(node: Branch, name: str, version: Leaf, count: Leaf | None, file: str) -> Iterator[Source]:
-    release = _RELEASE.match((version.text or "").strip())
-    if release is None or not is_release(release[1]):
+def _cluster(node: Branch, name: str, version: Node, count: Leaf | None, file: str) -> Iterator[Source]:
+    """Yield a cluster; a release that a parameter or another module gives is not known."""
+    text = version.text if isinstance(version, Leaf) else None
+    release = _RELEASE.match((text or "").strip())
+    is_given = text is None or "${" in text
+    if not is_given and (release is None or not is_release(release[1])):
         return
-    place = Place(version.file or file, version.line)
+    own = version if isinstance(version, Leaf) else Leaf(None, node.line)
+    place = Place(own.file or file, own.line)
     yield Source(
         place=place,
         values={},
         label=name,
         role=Role.BROKER,
         client=Client.JAVA,
-        version=release[1],
+        version="" if release is None else release[1],
         framework=dict.fromkeys(SET_BY_NUMBER),
         cluster=f"{Place(file, node.line)} {name}",
         recognized_by="a cluster of a cloud",

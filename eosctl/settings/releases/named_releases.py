@@ -43,6 +43,8 @@ _SHOWN: Final = re.compile(
     r"|^(\d\.\d+)\.\d+ \(Commit:",
     re.MULTILINE,
 )
+_UNPACKED: Final = re.compile(r"(?:^|/)kafka_2\.1[0-3]-(\d\.\d+)\.\d+[\w.-]*/")
+"""The folder of a distribution as it is unpacked."""
 _IMAGES: Final = re.compile(
     r"(?:^|/)(?:Dockerfile|Containerfile)[\w.-]*$|\.(?:dockerfile|containerfile)$", re.IGNORECASE
 )
@@ -117,7 +119,7 @@ def with_releases_of_projects(sources: Iterable[Source], named: Iterable[tuple[s
     """
     shown = list(named)
     units = {file: release for file, release in shown if starts_programs(file)}
-    found = [_started_by(one, units) for one in sources] if units else list(sources)
+    found = [_started_by(_unpacked(one), units) for one in sources]
     others = [(project_of(file), release) for file, release in shown]
     for givers, takers in _NEIGHBORS:
         own = [(project_of(one.place.file), one.version) for one in found if one.role in givers and one.version]
@@ -133,6 +135,12 @@ def with_releases_of_projects(sources: Iterable[Source], named: Iterable[tuple[s
                 for one in found
             ]
     return found
+
+
+def _unpacked(source: Source) -> Source:
+    """Return a source without a release with that of the distribution of Kafka whose folder its file stands in."""
+    shown = None if source.version else _UNPACKED.search(source.place.file)
+    return source if shown is None or not is_release(shown[1]) else replace(source, version=shown[1])
 
 
 def _started_by(source: Source, releases: Mapping[str, str]) -> Source:

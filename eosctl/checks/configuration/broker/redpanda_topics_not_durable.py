@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Role
@@ -34,6 +35,7 @@ def redpanda_topics_not_durable(case: Case) -> Iterator[Problem]:
 
     What it checks:
         internal_topic_replication_factor below 3, and default_topic_replications below 3 where it is written down.
+        Nothing is reported where the platform starts one broker in all: more copies have no place there.
 
     Why it matters for exactly-once:
         Internal topics hold the state of transactions and the offsets of groups. With one copy, the loss of a broker
@@ -49,6 +51,8 @@ def redpanda_topics_not_durable(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for broker in case.deployment.of(Role.BROKER):
+        if is_only_broker(case.deployment, broker):
+            continue
         for name, (severity, impact) in _EFFECTS.items():
             value = broker.value(name)
             if broker.client is Client.REDPANDA and value.is_given and value.number is not None and value.number < 3:

@@ -81,7 +81,7 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
             # What a built image adds to Kafka's defaults is not known, nor what the file has that this one changes.
             image = service.text("image") or _BUILT
             found = container_environment(service.get("environment"), image, name, file, commands)
-            found += redpanda_command(image, commands, name, file)
+            found += redpanda_command(image, commands, name, file, has_own_file=False)
             sources += [replace(source, part_of=service_name(name, file), described_by=file) for source in found]
     return sources
 

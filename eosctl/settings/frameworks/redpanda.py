@@ -63,8 +63,8 @@ def redpanda(document: Branch, file: str) -> list[Source] | None:
     found: list[Source] = []
     for chart in filter(None, (document, document.branch("spec", "clusterSpec"))):
         parts = ((name, chart.branch("config", name)) for name in ("cluster", "node"))
-        own = [_source(part, file, f"config.{name}") for name, part in parts if part is not None and _has_own(part)]
-        found += _counted(own, chart.get(*_COUNT), file)
+        read = [_source(part, file, f"config.{name}") for name, part in parts if part is not None and _has_own(part)]
+        found += _counted(read, chart.get(*_COUNT), file)
     return found or None
 
 
@@ -89,7 +89,9 @@ def _has_own(node: Branch) -> bool:
     return not (_MEANT.keys() | _OWN).isdisjoint(key for key, _ in node.entries)
 
 
-def redpanda_command(image: str, commands: Iterable[Node | None], name: str, file: str) -> list[Source]:
+def redpanda_command(
+    image: str, commands: Iterable[Node | None], name: str, file: str, *, has_own_file: bool = True
+) -> list[Source]:
     """Return the broker that the command of a container of Redpanda configures.
 
     Args:
@@ -97,12 +99,15 @@ def redpanda_command(image: str, commands: Iterable[Node | None], name: str, fil
         commands: The command and its arguments.
         name: The container or the service.
         file: The file's name.
+        has_own_file: Whether the broker may have a file of its own, which is read where it stands; a container without
+            options is a broker of its own if it has none.
     """
     if _IMAGE not in image:
         return []
     leaves = [leaf for command in commands if command is not None for _, leaf in flatten(command)]
     found = list(_options(leaves))
-    started = next((leaf.line for leaf in leaves if _START.search(leaf.text or "")), None)
+    starts = () if has_own_file else leaves
+    started = next((leaf.line for leaf in starts if _START.search(leaf.text or "")), None)
     line = found[0][1].line if found else started
     return [] if line is None else [_source(Branch(tuple(found), line), file, f"image: {image}", name)]
 

@@ -63,6 +63,9 @@ GENERATED: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secre
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _PROJECT: Final = re.compile(r"^\$(?:PWD|\{PWD(?::?-[^}]*)?\})(?=/|:|$)")
 """The folder in which Compose is called, which is that of its file by habit."""
+_SERVICE: Final = "service "
+_NEXT_TO_BROKERS: Final = (Role.CONNECT_WORKER, Role.MIRROR_MAKER)
+"""What has clusters of brokers around it that the same file describes."""
 _POOL: Final = "KafkaNodePool "
 OF_DISTRIBUTION: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER)
 """What Kafka's distribution has programs for: the release of an image that starts one is its own."""
@@ -158,6 +161,8 @@ def _counted(source: Source, counts: _Counts) -> Source:
     if len(readers) == 1 and source.role in OF_DISTRIBUTION and not source.version:
         releases = set(map(release_of_image, readers[0].images))
         source = replace(source, version=releases.pop() if len(releases) == 1 else "")
+    if len(readers) == 1 and readers[0].name.startswith(_SERVICE) and source.role in _NEXT_TO_BROKERS:
+        source = replace(source, described_by=source.described_by or _file_of(readers[0]))
     count = _total([one.processes for one in readers if one.processes is not None])
     return source if count is None else replace(source, instances=count)
 
@@ -342,7 +347,12 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
 
 def service_name(name: str, file: str) -> str:
     """Return what a service of Compose is called as a workload: the files of one folder belong together."""
-    return f"service {posixpath.dirname(file)}/{name}"
+    return f"{_SERVICE}{posixpath.dirname(file)}/{name}"
+
+
+def _file_of(workload: Workload) -> str:
+    """Return the file that describes a workload; empty where it shows no number of processes."""
+    return "" if workload.processes is None else workload.processes.file
 
 
 def _files_of(service: Branch, file: str, shared: Mapping[tuple[str, str], str]) -> Iterator[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.advice import three_replicas
-from eosctl.checks.configuration.broker_clusters import is_only_broker
+from eosctl.checks.configuration.broker_clusters import is_broker, is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
@@ -43,11 +43,9 @@ def topic_has_one_replica(case: Case) -> Iterator[Problem]:
     Verify:
         kafka-topics.sh --describe shows three replicas for each partition.
     """
-    if any(is_only_broker(case.deployment, broker) for broker in case.deployment.of(Role.BROKER)):
-        return
     for topic in case.deployment.of(Role.TOPIC):
         factor = topic.value("replication.factor")
-        if factor.is_given and factor.number == 1:
+        if factor.is_given and factor.number == 1 and not _has_one_broker(case.deployment, topic):
             yield problem(
                 topic,
                 (factor,),
@@ -57,3 +55,11 @@ def topic_has_one_replica(case: Case) -> Iterator[Problem]:
                 impact="Committed records are lost with one broker, and its restart stops transactions.",
                 remedy=three_replicas(case.deployment, factor.key),
             )
+
+
+def _has_one_broker(deployment: Deployment, topic: Component) -> bool:
+    """Return whether the brokers of a topic's file, of its folder, or else of the input are alone each."""
+    brokers = [one for one in deployment.of(Role.BROKER) if is_broker(one)]
+    own = [one for one in brokers if topic.place.file in (one.place.file, one.described_by)]
+    near = own or [one for one in deployment.brokers_near(topic) if is_broker(one)] or brokers
+    return bool(near) and all(is_only_broker(deployment, one) for one in near)

@@ -51,6 +51,19 @@ def count_text(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def one_line(text: str, limit: int) -> str:
+    """Write a text on one line; a longer one than the limit, in characters, is cut behind a word.
+
+    >>> one_line("Fenced by\\n  epoch 3", 20), one_line("Fenced by epoch 3", 16)
+    ('Fenced by epoch 3', 'Fenced by epoch …')
+    """
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    cut = line[:limit]
+    return f"{cut.rpartition(' ')[0] or cut} …"
+
+
 def name_some(noun: str, names: Sequence[str], plural: str | None = None) -> str:
     """Name a few things and count the rest.
 

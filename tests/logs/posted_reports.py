@@ -22,6 +22,7 @@ import msgspec
 
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
+from eosctl.render.logs.floods import worst_first
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.judge_logs import judge_logs
 from eosctl.services.mine_logs import MineRequest
@@ -88,7 +89,7 @@ def find_incidents(report: PostedReport, folder: Path) -> list[Incident]:
         os.utime(folder / name, (_NOW.timestamp(),) * 2)
     place = folder / names[0] if len(names) == 1 else folder
     judged = judge_logs(MineRequest((place,)), callbacks=Callbacks(lambda: int(_NOW.timestamp() * 1000)))
-    return sorted(judged.report.findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    return list(worst_first(judged.report.findings.incidents))
 
 
 def differences(answer: Answer, incidents: Sequence[Incident]) -> list[str]:

@@ -35,10 +35,14 @@ def shorten(items: Iterable[Item], group_of: Callable[[Item], Hashable]) -> Shor
     return Shortened(shown, sorted(rests.values(), key=len, reverse=True))
 
 
+def worst_first(incidents: Iterable[Incident]) -> Sequence[Incident]:
+    """Return incidents in the order of every report; the headline is about the first one."""
+    return sorted(incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+
+
 def shorten_incidents(incidents: Iterable[Incident]) -> Shortened[Incident]:
     """Shorten incidents by severity, kind, and cause; the worst come first."""
-    ordered = sorted(incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
-    return shorten(ordered, lambda one: (one.severity, one.kind, one.root_cause))
+    return shorten(worst_first(incidents), lambda one: (one.severity, one.kind, one.root_cause))
 
 
 def rest_text(rest: Sequence[Incident]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,11 +14,13 @@ from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
-from eosctl.text import count_text, time_text
+from eosctl.render.logs.floods import worst_first
+from eosctl.text import count_text, one_line, time_text
 
 NAMED: Final = 3
 QUOTED: Final = 160
 """Maximum length of a record's text in the headline."""
+_SENTENCE_END: Final = re.compile(r"\.\s")
 
 
 class RecordPlaceView(msgspec.Struct, frozen=True):
@@ -69,7 +72,7 @@ def headline(findings: LogFindings) -> str:
         return nothing
     unread = [*_broken(findings), *(_sentence(unread_text(one)) for one in _unread(findings))]
     more = [f"{count_text(len(unread) - NAMED, 'more file')} not read or recognized."] if len(unread) > NAMED else []
-    return " ".join([*_verdict(findings), *unread[:NAMED], *more])
+    return " ".join(map(_ended, [*_verdict(findings), *unread[:NAMED], *more]))
 
 
 def worst_severity(findings: LogFindings) -> Severity | None:
@@ -103,7 +106,7 @@ def _verdict(findings: LogFindings) -> list[str]:
         if unjudged := unjudged_text(findings):
             return [f"{unjudged}.", *calls]
         return calls or [f"No incident found{place}.", *_tolerated(findings)]
-    worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
+    worst = worst_first(findings.incidents)[0]
     others = len(findings.incidents) - 1
     more = f"; {count_text(others, 'more incident')}" if others else ""
     incident = f"{_first_sentence(worst.explanation)} ({worst.confidence:.0%} sure{more})."
@@ -140,19 +143,28 @@ def _recovery(findings: LogFindings) -> str:
 
 
 def _quoted(message: str) -> str:
-    return " ".join(message.split())[:QUOTED]
+    return one_line(message, QUOTED)
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text, which does not end within parentheses.
+    """Return the first sentence without its full stop; one within brackets or quotation marks does not end it.
 
-    >>> _first_sentence("It is refused (No access. Ask for it), so it waits. More.")
-    'It is refused (No access. Ask for it), so it waits'
+    >>> _first_sentence('It was refused (Not now. (4 ms)), so it ended. Others run.')
+    'It was refused (Not now. (4 ms)), so it ended'
     """
-    end = text.find(". ")
-    while end >= 0 and text.count("(", 0, end) > text.count(")", 0, end):
-        end = text.find(". ", end + 1)
-    return text[: end if end >= 0 else None].removesuffix(".")
+    ends = (found.start() for found in _SENTENCE_END.finditer(text))
+    end = next((end for end in ends if _is_balanced(text[:end])), len(text))
+    return text[:end].removesuffix(".")
+
+
+def _is_balanced(text: str) -> bool:
+    """Return whether each bracket and quotation mark of a text is closed."""
+    return all(text.count(left) <= text.count(right) for left, right in ("()", "[]")) and text.count('"') % 2 == 0
+
+
+def _ended(text: str) -> str:
+    """Return a part of the headline as a sentence: a quoted record at its end gets a full stop."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(' :;,')}."
 
 
 def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:

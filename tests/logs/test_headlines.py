@@ -1,0 +1,52 @@
+"""The headline of a report of logs: the incident that it is about, and its punctuation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.render.logs.floods import worst_first
+from eosctl.render.logs.verdict import headline
+from eosctl.services.mine_logs import MineRequest, mine_logs
+
+UNSURE = (
+    "2025-02-02T09:00:01.000Z ERROR [rdkafka#producer-1] commit_transaction timed out: _TIMED_OUT: Transactional API "
+    "operation (commit_transaction) timed out\n"
+)
+SURE = "2025-02-02T09:40:01.000Z ERROR stockroom: cannot produce: Local: Fatal error\n"
+REFUSED = (
+    "%3|1739000400.100|FAIL|rdkafka#producer-1| [thrd:sasl_ssl://bus.example.net:9093/bootstrap]: "
+    "sasl_ssl://bus.example.net:9093/bootstrap: SASL authentication error: The request was refused by a rule. "
+    "(after {}ms in state AUTH_REQ)\n"
+)
+OVERCOME = (
+    '{{"level":"ERROR","timestamp":"2025-04-07T09:00:01.000Z","logger":"kafkajs","message":"[Connection] Response '
+    'Heartbeat(key: 12, version: 3){}","groupId":"carts","error":"The group is rebalancing, so a rejoin is needed"}}\n'
+)
+UNREAD = "".join(f"row {number} of a table without a time\n" for number in range(12))
+
+
+def said(tmp_path: Path, **files: str) -> str:
+    for name, text in files.items():
+        (tmp_path / f"{name}.log").write_text(text)
+    return headline(mine_logs(MineRequest((tmp_path,))).findings)
+
+
+def test_the_headline_is_about_the_first_incident(tmp_path: Path) -> None:
+    (tmp_path / "stockroom.log").write_text(UNSURE + SURE)
+    findings = mine_logs(MineRequest((tmp_path,))).findings
+    first, second = worst_first(findings.incidents)
+    assert (first.severity, first.confidence < second.confidence) == (second.severity, True)
+    assert first.explanation.partition(". ")[0].removesuffix(".") in headline(findings)
+
+
+def test_a_reason_in_brackets_does_not_end_the_headline(tmp_path: Path) -> None:
+    text = said(tmp_path, sender="".join(REFUSED.format(number) for number in (4, 5, 6)))
+    assert "refused by a rule. (after 4ms in state AUTH_REQ))" in text
+    assert text.count("(") == text.count(")")
+
+
+@pytest.mark.parametrize(("more", "end"), [("", "is needed."), (" from the broker of rack seven" * 8, " …")])
+def test_a_quoted_record_ends_as_a_sentence(more: str, end: str, tmp_path: Path) -> None:
+    assert f"{end} Log records were recognized in only" in said(tmp_path, scanner=OVERCOME.format(more) + UNREAD)

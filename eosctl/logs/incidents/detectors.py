@@ -38,6 +38,7 @@ from eosctl.logs.incidents.refusals.refusals import (
     find_settings,
 )
 from eosctl.logs.incidents.refusals.topic_denials import find_hidden_resources, find_topic_denials
+from eosctl.logs.incidents.remaining.cut_requests import find_cut_requests
 from eosctl.logs.incidents.remaining.short_connections import find_short_connections
 from eosctl.logs.incidents.remaining.unanswered_requests import find_unanswered_requests
 from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
@@ -102,6 +103,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_endless_joins(timeline)
     yield from find_empty_assignments(timeline)
     yield from find_short_connections(timeline)
+    yield from find_cut_requests(timeline)
     yield from find_unanswered_requests(timeline)
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)

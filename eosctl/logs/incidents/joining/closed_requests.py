@@ -6,10 +6,10 @@ again and repeats the request until its call times out, which reports only that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.remaining.cut_requests import CANCELED
 from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -25,10 +25,6 @@ SOON_MS: Final = 5_000
 LEAST: Final = 2
 _QUOTED: Final = 2
 _ENDED: Final[tuple[EventCategory, ...]] = ("NETWORK_DISCONNECT",)
-_CANCELED: Final = re.compile(
-    r"Cancelled in-flight (?P<request>[A-Z_]{3,40}) request\b.{0,120}? due to node (?P<node>-?\d+) being disconnected "
-    r"\(elapsed time since creation: (?P<ms>\d+)ms"
-)
 _REQUESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
     "transaction_end_timeout": ("END_TXN",),
@@ -61,12 +57,12 @@ def _closed_before(timeline: LogTimeline, one: Incident, requests: Sequence[str]
 
 
 def _is_closed(event: LogEvent, requests: Sequence[str]) -> bool:
-    found = _CANCELED.search(event.message)
+    found = CANCELED.search(event.message)
     return found is not None and found["request"] in requests and int(found["ms"]) <= SOON_MS
 
 
 def _with_closed(one: Incident, closed: Sequence[LogEvent]) -> Incident:
-    found = [match for event in closed if (match := _CANCELED.search(event.message))]
+    found = [match for event in closed if (match := CANCELED.search(event.message))]
     nodes = sorted({match["node"] for match in found})
     times = count_text(len(closed), "time")
     text = (

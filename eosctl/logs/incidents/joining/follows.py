@@ -201,5 +201,5 @@ FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
         Follows(_REFUSED, "the producer's queue was full at {at}, and it refused further records."),
     ),
 }
-OWN_CAUSES: Final = frozenset({"duplicate-group-instance-id"})
+OWN_CAUSES: Final = frozenset({"duplicate-group-instance-id", "member-id-not-the-coordinators"})
 """Causes of these kinds that are faults by themselves."""

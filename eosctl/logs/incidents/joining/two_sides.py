@@ -19,6 +19,8 @@ MOMENT_MS: Final = 2_000
 """Maximum time between the two reports: clocks of hosts differ by less as a rule."""
 _LOGIN: Final = "authentication_failed"
 _CHECKSUM: Final = "checksum-wrong-on-arrival"
+_OF_INSTANCES: Final = frozenset({"duplicate-group-instance-id", "member-id-not-the-coordinators"})
+"""Causes of refused static members: the coordinator logs the group.instance.id only, and the client the group only."""
 _NAMES: Final = ("transactional.id", "group", "client.id", "connector.task", "producerId", "principal")
 _SHARED: Final = ("group.instance.id", "topic-partition", "topic")
 """What both sides can name."""
@@ -58,7 +60,8 @@ def _agree(one: Incident, other: Incident) -> bool:
     pairs = [
         (mine, theirs) for name in _SHARED if (mine := one.subject.get(name)) and (theirs := other.subject.get(name))
     ]
-    can_name = one.kind != _LOGIN and one.root_cause != _CHECKSUM and not one.subject.get("application")
+    is_nameless = one.kind == _LOGIN or one.root_cause == _CHECKSUM or bool(one.subject.get("application"))
+    can_name = not is_nameless and one.root_cause not in _OF_INSTANCES
     return all(mine == theirs for mine, theirs in pairs) and (bool(pairs) or not can_name)
 
 

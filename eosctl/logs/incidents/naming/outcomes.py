@@ -180,7 +180,7 @@ def _settled(proofs: Proofs, one: Incident, events: Sequence[LogEvent], resumed:
     if one.severity is Severity.ERROR and not is_over and _stands_still(timeline, one, events, last):
         return one._replace(severity=Severity.CRITICAL)
     if one.severity is Severity.ERROR and not is_over and (used_ms := _used_until(timeline, one, events, last)):
-        text = f"The application kept using it until {time_text(used_ms)}: these messages are lost."
+        text = f"The application kept using it until {time_text(used_ms)}, and none of these calls wrote a message."
         return one._replace(severity=Severity.CRITICAL, explanation=f"{one.explanation} {text}")
     if one.kind == _CONSUMER_ENDED and not is_over:
         return one._replace(explanation=f"{one.explanation} No record shows that it joined its group again.")

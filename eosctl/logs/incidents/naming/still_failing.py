@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from eosctl.logs.digest.templates import template_of
 from eosctl.logs.incidents.naming.resumed_work import Failures, place_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -53,9 +54,13 @@ def still_failing_text(timeline: LogTimeline, failures: Failures, explanation: s
 
 
 def _moments(events: Sequence[LogEvent]) -> Sequence[int]:
-    """Return the times of failures; records that follow each other within a moment are one."""
+    """Return the times of failures; records in other words that follow each other within a moment are one."""
     times: list[int] = []
+    words: set[str] = set()
     for event in events:
-        if not times or time_of(event) - times[-1] > MOMENT_MS:
+        own = template_of(event.message)
+        if not times or own in words or time_of(event) - times[-1] > MOMENT_MS:
             times.append(time_of(event))
+            words.clear()
+        words.add(own)
     return times

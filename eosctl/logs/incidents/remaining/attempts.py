@@ -12,7 +12,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.incidents.remaining.lasting import reports_no_broker
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import episodes, time_of
+from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.work import WORK, is_work
 from eosctl.model.log_event import LogEvent
 
@@ -22,6 +22,10 @@ LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
 GROWTH: Final = 4
 """Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
+STEPS: Final = 3
+"""Minimum number of pauses, each longer than the one before it, that show a backoff."""
+MOMENT_MS: Final = 500
+"""Records of one attempt, of a client library and its program, follow each other in this time."""
 _OF_CONNECTIONS: Final = frozenset({"BOOTSTRAP_DISCONNECTED", "BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""
 
@@ -31,16 +35,48 @@ def attempts_of(
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield the parts of a category's records that are about one fault, in order of time."""
     if events[0].category in _OF_CONNECTIONS:
-        return (part for span in _retried(events) for part in _without_work(timeline, span))
-    return episodes(events, max(LASTING_MS if known.lasting_s > 0 else EPISODE_MS, known.renewed_s * 1000))
+        return (part for span in _retried(timeline, events) for part in _without_work(timeline, span))
+    gap_ms = max(LASTING_MS if known.lasting_s > 0 else EPISODE_MS, known.renewed_s * 1000)
+    return _with_backoff(timeline, events, gap_ms)
 
 
-def _retried(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+def _with_backoff(timeline: LogTimeline, events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
+    """Split records at each pause that is longer than the gap, is not the next step of a backoff, or has work in it."""
+    current: list[LogEvent] = []
+    steps, before_ms = 0, 0
+    for event in events:
+        pause_ms = time_of(event) - time_of(current[-1]) if current else 0
+        if pause_ms > MOMENT_MS:
+            steps = _steps_with(steps, before_ms, pause_ms)
+            before_ms = pause_ms
+        if pause_ms > gap_ms and (steps < STEPS or _has_work(timeline, current[-1], event)):
+            yield current
+            current, steps, before_ms = [], 0, 0
+        current.append(event)
+    if current:
+        yield current
+
+
+def _steps_with(steps: int, before_ms: int, pause_ms: int) -> int:
+    """Return how often the pauses of an unbroken backoff have grown, with the next one; 0 if that breaks it.
+
+    A backoff grows by a factor with jitter, and stays the same at its maximum.
+    """
+    if pause_ms * 4 < before_ms * 3 or pause_ms > before_ms * GROWTH:
+        return 0
+    return steps + 1 if pause_ms * 4 >= before_ms * 5 else steps
+
+
+def _has_work(timeline: LogTimeline, before: LogEvent, after: LogEvent) -> bool:
+    return any(map(is_work, timeline.log_between(before, time_of(before), time_of(after), WORK)))
+
+
+def _retried(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
     """Split records of a fault that clients retry at each pause that is too long for the next attempt.
 
     A connection that is lost every 45 minutes is not one that is away for hours.
     """
-    for part in episodes(events, LASTING_MS):
+    for part in _with_backoff(timeline, events, LASTING_MS):
         current: list[LogEvent] = []
         longest_ms = 0
         for event in part:
@@ -64,8 +100,7 @@ def _without_work(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator
         return
     current: list[LogEvent] = []
     for event in events:
-        between = timeline.log_between(event, time_of(current[-1]), time_of(event), WORK) if current else ()
-        if any(map(is_work, between)):
+        if current and _has_work(timeline, current[-1], event):
             yield current
             current = []
         current.append(event)

@@ -57,12 +57,15 @@ _FIX_IT: Final = (
     "Fix what the last cause names. The records of a transaction that was rolled back are processed again; a task that "
     "was killed must be restarted."
 )
+_FATAL: Final[EventCategory] = "CLIENT_FATAL"
 _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     "COORDINATOR_UNAVAILABLE": frozenset({"PEER_SILENT"}),
     # A transaction that failed is still open when the program begins the next one.
     "PRODUCER_MISUSED": frozenset({"COORDINATOR_UNAVAILABLE", "BROKERS_UNREACHED"}),
     "NOT_LEADER": frozenset({"BROKERS_UNREACHED"}),
     "TASK_CORRUPTED": frozenset({"CHANGELOG_OUT_OF_RANGE"}),
+    # Of a consumer only: its program's last words have only the code.
+    _FATAL: frozenset({"STATIC_MEMBER_FENCED"}),
     "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
     "BOOTSTRAP_DISCONNECTED": frozenset({"AUTHENTICATION_FAILED", "CERTIFICATE_EXPIRED", "TLS_FAILED"}),
     "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
@@ -244,9 +247,13 @@ def _joined(
         repeats: Set[EventCategory] = frozenset()
         if is_client and own.is_echo:
             repeats = frozenset() if _names_own_cause(timeline, own, events) else known.keys() - _AFTERMATH
+        elif events[0].category == _FATAL:
+            is_of_consumer = judged_by_evidence(timeline, own, events)[0].kind != own.kind
+            unnamed = {_FATAL} if is_client and not _is_named(timeline, events[0], own) else set()
+            repeats = unnamed | (_VAGUE[_FATAL] if is_of_consumer else set())
         elif events[0].category in _VAGUE:
-            unnamed = () if _is_named(timeline, events[0], own) else (events[0].category,)
-            repeats = _VAGUE[events[0].category].union(unnamed)
+            unnamed = set() if _is_named(timeline, events[0], own) else {events[0].category}
+            repeats = _VAGUE[events[0].category] | unnamed
         elif own.cause == UNEXPLAINED:
             repeats = alike[own.kind] - {events[0].category}
         elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):

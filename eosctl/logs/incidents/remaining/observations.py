@@ -22,6 +22,7 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_led_elsewhere,
     is_not_dialed,
     is_of_connector,
+    is_of_consumer,
     is_of_direct_memory,
     is_of_librdkafka,
     is_of_listener,
@@ -69,6 +70,9 @@ LOST_MS: Final = 30_000
 BACK_MS: Final = 60_000
 """Maximum time from a loss of the coordinator until its client works with one again."""
 ENDED_PAUSES: Final = 5
+LOADED_MS: Final = 300_000
+"""Maximum time from a coordinator's load of a group to its refusal of a member that it should know."""
+_OFFSETS_TOPIC: Final = "__consumer_offsets-"
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
 _USUAL_REPLICAS: Final = 3
@@ -150,6 +154,23 @@ def _is_used_before(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mappin
         return None
     used_ms = time_of(before[-1])
     return {"used-at": time_text(used_ms), "idle": duration_text(time_of(first) - used_ms)}
+
+
+def _is_group_loaded_before(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a group coordinator that had loaded groups just before it did not know a member's id."""
+    first = events[0]
+    begin, end = time_of(first) - LOADED_MS, time_of(first)
+    is_server = first.application in timeline.servers()
+    near = (
+        timeline.log_between(first, begin, end, ("COORDINATOR_LOAD",))
+        if is_server
+        else within(timeline.of("COORDINATOR_LOAD"), begin, end)
+    )
+    loads = [event for event in near if _OFFSETS_TOPIC in event.message]
+    if not loads:
+        return None
+    node = loads[-1].fields.get("broker") or timeline.node_of(loads[-1].application)
+    return {"coordinator": node or loads[-1].application, "loaded-at": time_text(time_of(loads[-1]))}
 
 
 def _is_minimum_above_replicas(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
@@ -343,6 +364,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "feature-unsupported": is_feature_unsupported,
     "found-each-time": _is_found_each_time,
     "files-of-the-host": is_table_of_host_full,
+    "group-loaded-before": _is_group_loaded_before,
     "handshake-in-passing": _is_handshake_in_passing,
     "led-elsewhere": is_led_elsewhere,
     "lock-released": _is_lock_released,
@@ -350,6 +372,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "no-broker-left": is_without_broker,
     "not-dialed": is_not_dialed,
     "of-a-connector": is_of_connector,
+    "of-a-consumer": is_of_consumer,
     "of-librdkafka": is_of_librdkafka,
     "of-zookeeper": is_of_zookeeper,
     "of-a-sink": is_of_sink,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.remaining.spans import ECHO_MS
 from eosctl.logs.incidents.timeline.second_categories import is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -57,6 +58,15 @@ _NOT_DIALED: Final = re.compile(r"\bunable to dial: (?:dial tcp:? )?(?P<reason>[
 """The words of franz-go for a request that no connection could be made for."""
 AGAIN: Final = 3
 """Minimum number of records that cannot be decoded for more than a single damaged one."""
+_CONSUMER_HANDLE: Final = re.compile(r"#consumer-\d")
+_PRODUCER_HANDLE: Final = re.compile(r"#producer-\d")
+_CONSUMER: Final = re.compile(
+    r"(?i:\bconsum(?:er|ing|e)\b|\bsubscri(?:be|ption)|\bpoll(?:ing)?\b|\bheartbeat)|Consumer"
+)
+_PRODUCER: Final = re.compile(
+    r"(?i:produc|\btransaction|\btxn|\bsequence|\bflush|\bsend(?:ing)?\b|\bpublish|\bdeliver)"
+)
+"""Words of programs about the client that reports a fatal error."""
 ELSEWHERE_MS: Final = 60_000
 """Clients ask for new metadata within a second of such an answer."""
 
@@ -85,6 +95,25 @@ def is_expired_before_2_1(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping
 def is_of_librdkafka(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Show that librdkafka gave messages up, whose own name of the limit is message.timeout.ms."""
     return {} if any(map(_LIBRDKAFKA.search, _words_of(events))) else None
+
+
+def is_of_consumer(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a fatal error of librdkafka is a consumer's: by its handle, its words, or the clients of its log."""
+    texts = [" ".join((event.fields.get("rdkafka_client", ""), event.logger, event.message)) for event in events]
+    if any(map(_PRODUCER_HANDLE.search, texts)):
+        return None
+    if any(map(_CONSUMER_HANDLE.search, texts)):
+        return {}
+    if any(map(_PRODUCER.search, texts)):
+        return None
+    if any(map(_CONSUMER.search, texts)):
+        return {}
+    handles = timeline.values_in_log(events[0], "rdkafka_client")
+    if handles:
+        return {} if all(map(_CONSUMER_HANDLE.search, handles)) else None
+    first = events[0]
+    begin, end = time_of(first) - ECHO_MS, time_of(first) + ECHO_MS
+    return {} if timeline.log_between(first, begin, end, ("STATIC_MEMBER_FENCED",)) else None
 
 
 def is_not_dialed(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

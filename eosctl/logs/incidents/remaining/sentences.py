@@ -16,6 +16,7 @@ from eosctl.logs.incidents.timeline.roles import role_of_record
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
+from eosctl.text import one_line
 
 UNEXPLAINED: Final = "unexplained"
 _HANDSHAKE: Final = 0x16
@@ -62,7 +63,6 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "topic": "a topic",
     "transactional.id": "its clients",
     "group": "its group",
-    "group.instance.id": "of another member",
     "producerId": "unknown",
     "server": "the name of a server",
     "broker-address": "a broker",
@@ -177,7 +177,7 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
     found = {}
     for field, name in _DETAILS:
         if value := next((value for one in events if (value := one.fields.get(field))), ""):
-            found[name] = _on_one_line(value).rstrip(".")
+            found[name] = one_line(value, _QUOTED_CHARACTERS).rstrip(".")
     if tasks := sorted({task for one in events if (task := one.fields.get("connector_task"))}):
         found["connector-tasks"] = f"connector {'tasks' if len(tasks) > 1 else 'task'} {_listed(tasks)}"
     if any("ommit" in one.message for one in events):
@@ -206,7 +206,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     parts = Formatter().parse(kept)
     pieces = (before + (values.get(name) or _general(name) if name else "") for before, name, _, _ in parts)
     sentence = "".join(pieces)
-    return f"A{sentence[1:]}" if sentence.startswith(("a partition", "a topic")) else sentence
+    return f"A{sentence[1:]}" if sentence.startswith("a ") else sentence
 
 
 def _names_in(text: str) -> Iterable[str]:
@@ -225,7 +225,7 @@ def last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:
         thrown = next((one.exception.root_class.rpartition(".")[2] for one in events if one.exception is not None), "")
     elif known.cause != UNEXPLAINED and thrown and _is_its_own(thrown, events[0]):
         return ""
-    return f" Its last cause: {_on_one_line(thrown).rstrip('.')}." if thrown else ""
+    return f" Its last cause: {one_line(thrown, _QUOTED_CHARACTERS).rstrip('.')}." if thrown else ""
 
 
 def _is_its_own(thrown: str, event: LogEvent) -> bool:
@@ -234,11 +234,6 @@ def _is_its_own(thrown: str, event: LogEvent) -> bool:
     if category_of_error(name) != event.category:
         return False
     return len(text) < _SHORTEST_REASON or category_of_error(text) == event.category
-
-
-def _on_one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _QUOTED_CHARACTERS else f"{line[:_QUOTED_CHARACTERS].rpartition(' ')[0]} …"
 
 
 def speaker_of(received_bytes: int) -> str:

@@ -42,6 +42,7 @@ from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.shared_faults import join_shared_faults
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
+from eosctl.logs.incidents.joining.stages import name_stages
 from eosctl.logs.incidents.joining.stalled_servers import name_stalled_servers
 from eosctl.logs.incidents.joining.still_away import name_still_away
 from eosctl.logs.incidents.joining.triggers import name_triggers
@@ -98,6 +99,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     name_short_targets,
     name_blocked_threads,
     fold_consequences,
+    name_stages,
     name_unreached_drops,
     name_advertised,
     name_closed_requests,

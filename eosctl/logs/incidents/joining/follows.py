@@ -149,6 +149,19 @@ _FENCED_AFTER_TROUBLE: Final = Follows(
     at_most=0.5,
 )
 """A client whose requests have failed learns with the next answer that its transaction is over."""
+_FENCED_LATER: Final = Follows(
+    frozenset({"transaction_end_timeout"}),
+    "the same producer was fenced at {at}, without a success in between. The coordinator had ended its transaction at "
+    "the timeout, or another producer had taken the transactional.id; only the coordinator's log shows which.",
+    ("CLIENT_START", "INIT_PRODUCER_ID", "TXN_ABORT_CLIENT", "TXN_COMMITTED", "TXN_RETRIED", "WORK_DONE"),
+    within_ms=86_400_000,
+    next_step="Create a new producer: this one is of no use any more. Find out whether the transaction was committed "
+    "before its records are sent again (eosctl txn describe, or the coordinator's log). Then find why the coordinator "
+    "did not end it: its broker, the leaders of the partitions, and the network at the time of the first record.",
+    roots=frozenset({"duplicate-transactional-id", "takeover-or-timeout"}),
+    at_most=0.5,
+)
+"""A client whose commit was not confirmed, and that continued to wait for it."""
 _UNSTABLE: Final = Follows(
     frozenset({"offsets_unstable"}),
     "its request for offsets timed out at {at}, because a transaction still holds them.",
@@ -164,7 +177,7 @@ FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
         (_NOT_WRITTEN, _WITHOUT_COORDINATOR),
     ),
     "consumer_offsets_timeout": (_UNSTABLE, _WITHOUT_COORDINATOR),
-    "producer_fenced": (_REFUSED_LATE, _FENCED_AFTER_TROUBLE),
+    "producer_fenced": (_REFUSED_LATE, _FENCED_AFTER_TROUBLE, _FENCED_LATER),
     "invalid_producer_epoch": (_REFUSED_LATE,),
     "commit_lost": (_RESTORED_LATE, _OVER_BEFORE_COMMIT),
     "connector_offsets_not_stored": (NOT_FLUSHED,),

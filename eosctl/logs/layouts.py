@@ -8,7 +8,7 @@ smallest set that matches a sample.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -33,8 +33,12 @@ _SAMPLE_LINES: Final = 1500
 
 _CONTINUATION: Final = re.compile(
     rb"\s|Caused by: |Suppressed: |Wrapped by: |\.\.\. \d+|Traceback \(|\*|! ?|$|"
-    rb"[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error)\b"
+    rb"[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error)\b|"
+    # A line of a trace behind the sign of a quotation or a frame, and one that lost its indentation.
+    rb"[|>][ \t]{0,8}(?:Caused by: |\.\.\. \d+ more|--- End of )|(?:[|>][ \t]{0,8})?at [\w$.<>`/@-]{3,300}[\[(]"
 )
+_BELOW: Final = r"(?P<message>\r?$)"
+"""The end of a layout whose header line has no message: the next line has it."""
 
 
 _SPACE: Final = re.compile(r"(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|\\[sS]|\\.")
@@ -78,7 +82,7 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
         sample: The first part of a file; the last line may be cut.
         choices: The layouts to choose from, the most specific first.
     """
-    lines = [line for line in sample.split(b"\n")[:_SAMPLE_LINES] if not _CONTINUATION.match(line)]
+    lines = list(_own_lines(sample.split(b"\n")[:_SAMPLE_LINES], choices))
     embedded = tuple(layout for layout in choices if layout.name in _EMBEDDED)
     patterns = [compile_line(layout) for layout in embedded]
     remaining = [line for line in lines if not any(pattern.match(line) for pattern in patterns)]
@@ -95,6 +99,16 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
     chosen.sort(key=lambda layout: choices.index(layout) if layout in choices else len(choices))
     ordered = tuple(layout for layout in embedded if layout not in chosen) + tuple(chosen)
     return Verdict(ordered, len(lines), len(remaining))
+
+
+def _own_lines(lines: Iterable[bytes], choices: Sequence[Layout]) -> Iterator[bytes]:
+    """Yield the lines that should be headers: neither further lines of a record nor messages below their header."""
+    headers = [compile_line(layout) for layout in choices if layout.pattern.endswith(_BELOW)]
+    is_below = False
+    for line in lines:
+        if not is_below and not _CONTINUATION.match(line):
+            yield line
+        is_below = not is_below and any(header.match(line) for header in headers)
 
 
 def _best_layout(tier: Sequence[Layout], lines: Sequence[bytes]) -> tuple[Layout | None, list[bool]]:

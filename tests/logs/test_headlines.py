@@ -50,3 +50,34 @@ def test_a_reason_in_brackets_does_not_end_the_headline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("more", "end"), [("", "is needed."), (" from the broker of rack seven" * 8, " …")])
 def test_a_quoted_record_ends_as_a_sentence(more: str, end: str, tmp_path: Path) -> None:
     assert f"{end} Log records were recognized in only" in said(tmp_path, scanner=OVERCOME.format(more) + UNREAD)
+
+
+JUL = (
+    "M\u00e4r 07, 2025 8:15:0{0} AM org.apache.kafka.clients.Metadata update\n"
+    "INFORMATION: [Consumer clientId=consumer-shelves-1, groupId=shelves] Cluster ID: 5L6g3nShT-eMCtK--X86s{0}\n"
+)
+STARTED = "".join(JUL.format(number) for number in range(9))
+FRAMEWORK = 'time=2025-03-07T08:15:30.000+01:00 level=INFO module=shelves msg="ready" id=4\n'
+FRAMES = (
+    "at Confluent.Kafka.Consumer`2.Consume(CancellationToken cancellationToken)",
+    "at shelves.Reader.<Run>d__4.MoveNext()",
+    "at org.apache.kafka.clients.consumer.KafkaConsumer.poll(KafkaConsumer.java:1210)",
+    "Caused by: java.net.SocketException: Broken pipe",
+)
+FAILED = "2025-03-07 08:15:30,{:03d} WARN shelves.Reader poll failed, again in 5 s: DisconnectException\n"
+
+
+def test_a_message_below_its_header_is_recognized(tmp_path: Path) -> None:
+    assert "recognized in only" not in said(tmp_path, shelves="Loading modules\nRunning\n\n" + STARTED + FRAMEWORK)
+
+
+@pytest.mark.parametrize("sign", ["", "| ", "> ", "|   "])
+def test_lines_of_a_trace_behind_a_sign_are_recognized(sign: str, tmp_path: Path) -> None:
+    trace = "".join(f"{sign}{frame}\n" for frame in FRAMES)
+    text = "".join(FAILED.format(number) + trace for number in range(6))
+    assert "recognized in only" not in said(tmp_path, shelves=text)
+
+
+def test_lines_between_such_records_are_not_recognized(tmp_path: Path) -> None:
+    rows = "".join(f"shelf {number};full;{number * 7}\nshelf {number};empty;0\n" for number in range(12))
+    assert "recognized in only" in said(tmp_path, shelves=STARTED + rows + FRAMEWORK)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import Subject, start_of, worst_of
+from eosctl.logs.incidents.timeline.backoffs import in_backoff
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
 from eosctl.model.incident import Incident
 from eosctl.text import count_text, time_text
@@ -93,14 +95,14 @@ def _home_of(one: Incident) -> str:
 
 
 def _spans(ordered: Sequence[Incident]) -> Iterator[list[Incident]]:
-    """Split incidents, in order of their starts, at every pause that is longer than ``PAUSE_MS``."""
-    current: list[Incident] = []
-    end_ms = 0
-    for one in ordered:
-        if current and one.t_start_ms - end_ms > PAUSE_MS:
+    """Split incidents, in order of their starts, at every pause that is longer than ``PAUSE_MS`` and no backoff."""
+    ends_ms = tuple(accumulate((one.t_end_ms for one in ordered), max))
+    pauses_ms = [max(one.t_start_ms - end_ms, 0) for end_ms, one in zip(ends_ms, ordered[1:], strict=False)]
+    current = list(ordered[:1])
+    for one, pause_ms, is_expected in zip(ordered[1:], pauses_ms, in_backoff(pauses_ms), strict=True):
+        if pause_ms > PAUSE_MS and not is_expected:
             yield current
             current = []
-        end_ms = max(end_ms, one.t_end_ms) if current else one.t_end_ms
         current.append(one)
     if current:
         yield current

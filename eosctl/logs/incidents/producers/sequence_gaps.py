@@ -17,10 +17,11 @@ from eosctl.logs.incidents.producers.shown_in_log import partition_in_words, sho
 from eosctl.logs.incidents.producers.stuck_sequences import stuck_sequences
 from eosctl.logs.incidents.producers.write_owners import EPISODE_MS, has_client, owner_of
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
+from eosctl.logs.incidents.timeline.backoffs import retries
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -62,7 +63,7 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     names = StreamsNames(timeline)
     keyed = ((_writer(timeline, event), event) for event in events)
     for owner, group in by_key(keyed).items():
-        for episode in (part for one in episodes(group, EPISODE_MS) for part in _by_partition(one)):
+        for episode in (part for one in retries(group, EPISODE_MS) for part in _by_partition(one)):
             fields = {**shown_in_log(timeline, episode), **_merged_fields(episode)}
             partition = fields.get("partition", "").rpartition(":")[2]
             producers = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("producer_id"))))

@@ -8,11 +8,12 @@ from typing import Final
 
 from eosctl.logs.classifier.storage_errors import storage_error
 from eosctl.logs.incidents.refusals.topic_denials import Observers
+from eosctl.logs.incidents.timeline.backoffs import retries
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.logs.incidents.timeline.unnamed import Owners
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
@@ -46,7 +47,7 @@ def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
         for (asked, _), denials in _by_name(
             timeline, ((_asked(timeline, owners, event, field), event) for event in events)
         ):
-            for episode in episodes(denials, EPISODE_MS):
+            for episode in retries(denials, EPISODE_MS):
                 principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
                 operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")
                 yield incident(
@@ -125,7 +126,7 @@ def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
     for (transactional_id, _), events in _by_name(
         timeline, ((timeline.transactional_id(event), event) for event in refused)
     ):
-        for episode in episodes(events, EPISODE_MS):
+        for episode in retries(events, EPISODE_MS):
             yield incident(
                 "invalid_transaction_timeout",
                 "transaction-timeout-above-broker-max",
@@ -169,7 +170,7 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield records that exceed the client's or the broker's size limit."""
     events = timeline.client_events("RECORD_TOO_LARGE")
     for (_, _, root_cause), group in _by_limit(timeline, events).items():
-        for episode in episodes(group, EPISODE_MS):
+        for episode in retries(group, EPISODE_MS):
             named = next(
                 (timeline.transactional_id(event) for event in episode if timeline.transactional_id(event)), ""
             )
@@ -233,7 +234,7 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the log directories that a broker lost."""
     own = [event for event in timeline.server_events("DISK_ERROR") if event.fields.get("log_dir") and _own_words(event)]
     for application, events in by_key((event.application, event) for event in own).items():
-        for episode in episodes(events, EPISODE_MS):
+        for episode in retries(events, EPISODE_MS):
             node = timeline.node_of(application)
             stopped = (event.fields["log_dir"] for event in episode if "replicas in dir" in event.message)
             paths = tuple(dict.fromkeys(stopped)) or (episode[0].fields["log_dir"],)

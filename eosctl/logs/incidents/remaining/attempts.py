@@ -11,6 +11,7 @@ from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.incidents.remaining.lasting import reports_no_broker
+from eosctl.logs.incidents.timeline.backoffs import GROWTH, retries
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.work import WORK, is_work
@@ -20,12 +21,6 @@ EPISODE_MS: Final = 600_000
 """A fault that repeats within ten minutes has not ended."""
 LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
-GROWTH: Final = 4
-"""Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
-STEPS: Final = 3
-"""Minimum number of pauses, each longer than the one before it, that show a backoff."""
-MOMENT_MS: Final = 500
-"""Records of one attempt, of a client library and its program, follow each other in this time."""
 _OF_CONNECTIONS: Final = frozenset({"BOOTSTRAP_DISCONNECTED", "BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""
 
@@ -41,30 +36,7 @@ def attempts_of(
 
 
 def _with_backoff(timeline: LogTimeline, events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
-    """Split records at each pause that is longer than the gap, is not the next step of a backoff, or has work in it."""
-    current: list[LogEvent] = []
-    steps, before_ms = 0, 0
-    for event in events:
-        pause_ms = time_of(event) - time_of(current[-1]) if current else 0
-        if pause_ms > MOMENT_MS:
-            steps = _steps_with(steps, before_ms, pause_ms)
-            before_ms = pause_ms
-        if pause_ms > gap_ms and (steps < STEPS or _has_work(timeline, current[-1], event)):
-            yield current
-            current, steps, before_ms = [], 0, 0
-        current.append(event)
-    if current:
-        yield current
-
-
-def _steps_with(steps: int, before_ms: int, pause_ms: int) -> int:
-    """Return how often the pauses of an unbroken backoff have grown, with the next one; 0 if that breaks it.
-
-    A backoff grows by a factor with jitter, and stays the same at its maximum.
-    """
-    if pause_ms * 4 < before_ms * 3 or pause_ms > before_ms * GROWTH:
-        return 0
-    return steps + 1 if pause_ms * 4 >= before_ms * 5 else steps
+    return retries(events, gap_ms, lambda before, after: _has_work(timeline, before, after))
 
 
 def _has_work(timeline: LogTimeline, before: LogEvent, after: LogEvent) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, leader_named
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.event_names import EventCategory
@@ -25,6 +26,8 @@ EPOCHS: Final = 3
 ENDED_MS: Final = 10_000
 """Maximum time from the last of them to the end of the log."""
 _LEADERS: Final[tuple[EventCategory, ...]] = ("CONTROLLER_LEADER", "CONTROLLER_ACTIVE")
+_HEARTBEAT: Final[EventCategory] = "STALE_BROKER_EPOCH"
+_JUDGED: Final = "processBrokerHeartbeat: event failed with StaleBrokerEpochException"
 
 
 def with_leaderless_epochs(timeline: LogTimeline, lost: Iterable[Incident]) -> Iterator[Incident]:
@@ -62,10 +65,27 @@ def _text(timeline: LogTimeline, events: Sequence[LogEvent]) -> str:
         f", after it knew node {leader_named(led[-1])} as the leader at {time_text(time_of(led[-1]))}" if led else ""
     )
     last = events[-1].fields.get("controller_epoch", "")
+    later = _led_later(timeline, events[-1])
+    led_by = leader_named(later) or later.fields.get("broker", "") if later else ""
+    elected = (
+        f" Another log names node {led_by} as the active controller at {time_text(time_of(later))}: a leader had been "
+        "elected by then."
+        if later
+        else ""
+    )
     return (
         f"{f'Node {node}' if node else 'A node'} went through {count_text(len(events), 'epoch')} without a leader"
-        f"{f', up to epoch {last}' if last else ''}{known}; no leader followed before its log ends."
+        f"{f', up to epoch {last}' if last else ''}{known}; no leader followed before its log ends.{elected}"
     )
+
+
+def _led_later(timeline: LogTimeline, last: LogEvent) -> LogEvent | None:
+    """Return the first record of another log after a leaderless epoch that shows a leader of the quorum.
+
+    Only the active controller judges the heartbeats of brokers (``QuorumController.processBrokerHeartbeat``).
+    """
+    found = within(timeline.of(*_LEADERS, _HEARTBEAT), time_of(last) + 1, inf)
+    return next((one for one in found if one.category != _HEARTBEAT or _JUDGED in one.message), None)
 
 
 def _with(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
@@ -80,9 +100,9 @@ def _incident(timeline: LogTimeline, events: Sequence[LogEvent]) -> Incident:
     return incident(
         "controller_quorum_lost",
         "elections-fail-again-and-again",
-        {"broker": timeline.node_of(events[0].application)},
+        {timeline.role_of(events[0].application): timeline.node_of(events[0].application)},
         events,
-        f"The metadata quorum elects no leader: its elections fail one after the other. {_text(timeline, events)} "
+        f"The elections of the metadata quorum fail one after the other. {_text(timeline, events)} "
         "Without a controller, no partition gets a new leader, no topic is created, and no producer ids are allocated.",
         "Read the logs of the controllers: check their processes, their disks, and the network between them. "
         "eosctl doctor shows who answers.",

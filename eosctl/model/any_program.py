@@ -13,7 +13,7 @@ OF_ANY_PROGRAM: Final[frozenset[EventCategory]] = frozenset(
     {
         *(UNCLASSIFIED, "APPLICATION_KILLED", "APPLICATION_SIGNAL", "APPLICATION_STOP", "GC_PAUSE", "PROCESS_PAUSED"),
         *("DISK_ERROR", "FD_EXHAUSTED", "HOST_NOT_RESOLVED", "OOM", "OOM_KILLED", "SLOW_STEP", "THREAD_BLOCKED"),
-        *("TXN_BEGUN", "TXN_COMMITTED"),
+        *("KNOWN_NOISE", "TXN_BEGUN", "TXN_COMMITTED"),
     }
 )
 """Categories of records that programs without Kafka write, too."""

@@ -23,6 +23,7 @@ from eosctl.services.log_categories import log_categories
 from eosctl.services.reference.symptoms import runbook_of_category
 
 _PLACEHOLDER: Final = re.compile(r"\{([\w.-]+)\}")
+_CONDITION: Final = re.compile(r"\[!?[\w.-]+\? ")
 
 
 def check_entries() -> Iterator[Entry]:
@@ -130,8 +131,9 @@ def _verdicts_of(incident: CatalogedIncident) -> tuple[CatalogedIncident | Alter
 
 
 def _plain(text: str) -> str:
-    """Return a verdict whose placeholders are words in capitals."""
-    return _PLACEHOLDER.sub(lambda match: "ID" if match[1] == "who" else match[1].upper().replace(".", "-"), text)
+    """Return a verdict whose placeholders are words in capitals; each part with a condition is in brackets."""
+    shown = _CONDITION.sub("[", text)
+    return _PLACEHOLDER.sub(lambda match: "ID" if match[1] == "who" else match[1].upper().replace(".", "-"), shown)
 
 
 def _command(book: Runbook) -> str:

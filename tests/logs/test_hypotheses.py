@@ -79,7 +79,7 @@ def refused(isr: str, least: int) -> str:
 def test_a_minimum_that_no_isr_can_reach(isr: str, least: int, cause: str, tmp_path: Path) -> None:
     (one,) = incidents(tmp_path, refused(isr, least), "server.log")
     assert one.root_cause == cause
-    advice = "start those that are down" if isr == "Set(2)" else "Restart the missing brokers"
+    advice = "start those that are down" if isr == "Set(2)" else "Restart brokers of its replicas"
     assert (advice in one.next_step) is (least < 4)
 
 
@@ -198,6 +198,8 @@ OBSERVED = {
         "authenticated-at",
         "answers",
         "asked",
+        "asked-at",
+        "asked-until",
         "coordinator",
         "feature",
         "found-at",
@@ -207,10 +209,15 @@ OBSERVED = {
         "requested",
         "isr",
         "isr-size",
+        "keeper",
+        "kept-in",
         "least",
         "level",
         "min.isr",
         "most",
+        "outstanding",
+        "outstanding-at",
+        "reset",
     ),
     *(
         "running-at",

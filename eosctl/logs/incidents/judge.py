@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
@@ -82,6 +83,7 @@ from eosctl.logs.incidents.timeline.titles import is_title
 from eosctl.model.any_program import names_kafka, shows_kafka
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
+from eosctl.text import time_text
 
 _Step = Callable[[LogTimeline, Sequence[Incident]], Iterable[Incident]]
 #: The steps that make the records of one fault one incident, each for the results of those before it.
@@ -161,6 +163,9 @@ _BY_PRODUCER: Final = frozenset(
     ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]
 )
 
+_OF_DEVELOPERS: Final = "Create a new producer"
+_OF_USERS: Final = "Restart the program, which creates a new producer"
+
 
 class Judgment(NamedTuple):
     """The result for a set of logs: incidents, earliest first, and records that call for action without an incident."""
@@ -202,7 +207,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     settled = _stepped(timeline, (*named, *join_repeats(unknown)), _ENDING)
     tests = TestRuns(timeline)
     incidents = sorted(
-        without_tests(timeline, settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
+        (_without_assumed_times(timeline, one) for one in without_tests(timeline, settled, tests)),
+        key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
     )
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
     covered |= {(place.file, place.offset) for one in (*joined, *settled) for place in one.evidence}
@@ -215,6 +221,19 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         if not (one.time_ms is not None and tests.cover(one))
     )
     return Judgment(tuple(incidents), unexplained)
+
+
+def _without_assumed_times(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return an incident without the times of records that have none: that of their file's last change stands for them.
+
+    The order of the lines and their places remain.
+    """
+    events = timeline.evidence(one)
+    if not events or not all(map(timeline.is_undated, events)):
+        return one
+    assumed = "|".join(sorted({re.escape(time_text(event.time_ms)) for event in events if event.time_ms is not None}))
+    when = re.compile(rf",? (?:first |last )?(?:at|by|from|on|since|to|until) (?:{assumed})(?: on\b)?")
+    return one._replace(explanation=when.sub("", one.explanation), next_step=when.sub("", one.next_step))
 
 
 def _stepped(timeline: LogTimeline, incidents: Iterable[Incident], steps: Sequence[_Step]) -> tuple[Incident, ...]:
@@ -282,4 +301,9 @@ def _name_components(incidents: Iterable[Incident], events: Iterable[LogEvent]) 
         places = ((place.file, place.offset) for place in one.evidence) if named else ()
         found = sorted({named[place] for place in places if place in named})
         several = {"components": tuple(found)} if found else {}
-        yield one._replace(subject={**one.subject, **({"component": found[0]} if len(found) == 1 else several)})
+        step = one.next_step
+        if len(found) == 1:
+            # Only its developers can change how such a program makes its clients.
+            step = step.replace(_OF_DEVELOPERS, _OF_USERS, 1)
+        subject = {**one.subject, **({"component": found[0]} if len(found) == 1 else several)}
+        yield one._replace(subject=subject, next_step=step)

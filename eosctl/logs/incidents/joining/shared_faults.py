@@ -40,6 +40,7 @@ OPEN_CAUSES: Final = frozenset(
         *("not-acknowledged-within-message-timeout", "not-acknowledged-within-request-timeout"),
         *("coordinator-or-leader-not-reached", "coordinator-away-for-longer-than-a-move", "retries-exhausted"),
         *("coordinator-not-available", "end-of-transaction-not-confirmed", "transaction-coordinator-not-available"),
+        *("end-of-transaction-not-answered", "transaction-to-be-aborted"),
         *("topic-not-found-or-brokers-not-reached", "not-acknowledged-within-the-flush"),
         *("producer-not-flushed-in-time", "acknowledgment-missing-or-late", "coordinator-did-not-answer"),
         "leader-away-for-longer-than-an-election",

@@ -101,7 +101,7 @@ def _evicted(
             "broker": timeline.node_of(removal.application),
         },
         [*pauses, removal, *emptied, *refusals],
-        f"A member of {group} sent no heartbeat within its session timeout"
+        f"The group coordinator received no heartbeat of a member of {group} within its session timeout"
         + (f": its process stood still for {duration_text(round(longest_ms))}" if pauses else "")
         + ". The coordinator removed it"
         + (" as the last member of the group: its partitions waited for it." if emptied else " from the group.")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.evidence import incident, place_text
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.pauses import SLACK_MS
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.logs.incidents.timeline.times import PLACE, by_key, episodes, time_of
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -29,13 +30,19 @@ BURST_MS: Final = 30_000
 AGAIN_MS: Final = 3_600_000
 """A member whose sessions end again within an hour has one fault."""
 CONTINUES_MS: Final = 10_000
+STAYS_MS: Final = 60_000
+"""Minimum time of refusals, without an attempt to join, of a member that does not rejoin by itself."""
+STAYS_OUT: Final = 5
+"""The same as a number of refusals, where records have no time."""
 _SILENT: Final = re.compile(r"[Hh]eartbeat session expired|\bsession timed out\b")
 """A client's words about a session in which no heartbeat was answered."""
 _GIVES_UP: Final = "SESSION_TIMED_OUT"
 """The record of a client that gives its partitions up itself."""
 _SIGNS: Final[tuple[EventCategory, ...]] = ("COORDINATOR_UNAVAILABLE", _GIVES_UP)
 _JOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")
-_TAKEN: Final = re.compile(r"(?i:revok|\blost\b|unassign)")
+_JOINING: Final = re.compile(r"(?i:\(re-\)joining group|\bjoining group|\bJoinGroup\b)")
+_TAKEN: Final = re.compile(r"(?i:revok|\blost\b|unassign)|Finished assignment")
+"""Records of partitions that a member gives up, or that a leader assigns before the group has them."""
 _OF_REBALANCE: Final = re.compile(r"[Rr]ebalance in progress|REBALANCE_IN_PROGRESS")
 _OF_NETWORK: Final = re.compile(r"Local: (?:Broker transport|Timed out|All broker|Host resolution)|Disconnected")
 _COMMIT: Final = "ommit"
@@ -131,8 +138,13 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
     lead = first.refused[0] if first.refused else first.signs[0]
     group = timeline.group_of(lead) or timeline.group_of(first.signs[0])
     gave_up = next((one for one in first.signs if one.category == _GIVES_UP), None)
-    last_ms = time_of([*last.signs, *last.refused][-1])
-    is_out = last.joined is None and bool(last.refused) and last_ms - time_of(last.signs[0]) >= CONTINUES_MS
+    end = [*last.signs, *last.refused][-1]
+    last_ms = time_of(end)
+    is_out = last.joined is None and bool(last.refused) and _continues(timeline, last, last_ms, CONTINUES_MS)
+    joining = _joining_after(timeline, end) if is_out else None
+    # A member that rejoined before, or that tries to, does so by itself.
+    is_stuck = is_out and not joining and not any(one.joined for one in ends)
+    is_stuck = is_stuck and _continues(timeline, last, last_ms, STAYS_MS)
     cause, meaning, step = _cause_of(group, gave_up)
     # The outcome of a single removal is that of any fault of a member; see ``outcomes``.
     has_own_course = gave_up is not None or len(ends) > 1
@@ -140,7 +152,9 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
     back = [one.joined for one in ends if one.joined is not None] if has_own_course else []
     is_back = not is_out and has_own_course and (gave_up is not None or all(one.joined for one in ends))
     if is_out:
-        text += f" It was still refused at {time_text(last_ms)}: it had not rejoined."
+        text += f" It was still refused {_moment(timeline, end)}: it had not rejoined."
+    if joining:
+        text += f" It began to join again {_moment(timeline, joining)}, and no later record shows that it has."
     return incident(
         "member_evicted",
         cause,
@@ -152,12 +166,31 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
         },
         [*(event for end in ends for event in (*end.signs, *end.refused)), *back],
         text,
-        step + (" Restart the program: it does not rejoin by itself." if is_out else ""),
+        step + (" Restart the program: it does not rejoin by itself." if is_stuck else ""),
         # A client that gives up by itself joins again by itself.
         severity=Severity.WARNING if is_back else Severity.ERROR,
         confidence=0.8,
         t_end_ms=last_ms,
     )
+
+
+def _continues(timeline: LogTimeline, end: _End, last_ms: int, least_ms: int) -> bool:
+    """Return whether refusals continue after the end of a session; without times, their number shows it."""
+    if timeline.is_undated(end.signs[0]):
+        return len(end.refused) >= STAYS_OUT
+    return last_ms - time_of(end.signs[0]) >= least_ms
+
+
+def _moment(timeline: LogTimeline, event: LogEvent) -> str:
+    """Return the time of an event, or its place in a file without times."""
+    return f"in {place_text(event)}" if timeline.is_undated(event) else f"at {time_text(time_of(event))}"
+
+
+def _joining_after(timeline: LogTimeline, end: LogEvent) -> LogEvent | None:
+    """Return the last record with which the client of a refusal begins to join its group after it."""
+    later = timeline.log_between(end, time_of(end), inf, ("REBALANCE_TRIGGER",))
+    own = [one for one in later if PLACE(one) > PLACE(end) and is_of_member(end, one)]
+    return next((one for one in reversed(own) if _JOINING.search(one.message)), None)
 
 
 def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
@@ -167,12 +200,14 @@ def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
         return (
             "heartbeats-missed",
             (
-                f"{who} sent no heartbeat within its session timeout, as its client reports. The coordinator removed "
-                "it from the group."
+                f"{who} had no answer to its heartbeats within its session timeout, as its client reports. The "
+                "coordinator removed it from the group. The log does not show whether the client stood still, or the "
+                "coordinator or the network was slow."
             ),
             (
                 "Find what stopped the process or its network before that: a long call in the thread that sends "
-                "heartbeats, its garbage collector's log, a stopped container, CPU throttling."
+                "heartbeats, its garbage collector's log, a stopped container, CPU throttling. If the process ran, "
+                "read the log of the coordinator's broker of this time: its load, its pauses, and the removal."
             ),
         )
     took = f" for {duration_text(int(waited))}" if (waited := gave_up.fields.get("took_ms")) else ""

@@ -1,7 +1,8 @@
 """Count the expulsions of a group's member, and find what they follow: a fixed time, or a rebalance that it missed.
 
 A client without a thread for heartbeats, as KafkaJS, cannot send them while a handler blocks its event loop. The
-coordinator then removes it after ``session.timeout.ms``; it rejoins, reads the same records, and blocks again. A client
+coordinator then removes it after ``session.timeout.ms``; it rejoins, reads the same records, and blocks again. A fixed
+time alone does not show that: a client that is refused at each first heartbeat has one, too. A client
 that learns of a rebalance from a heartbeat joins it after its handler has returned. The coordinator removes the member
 if that takes longer than the rebalance timeout.
 """
@@ -28,6 +29,8 @@ LEAST: Final = 2
 """Minimum number of expulsions, each after a rejoin, for a cycle."""
 SHORTEST_MS: Final = 5_000
 """Minimum time from a rejoin to an expulsion that a blocked handler explains; session.timeout.ms is not shorter."""
+SESSION_MS: Final = 30_000
+"""The default session timeout of KafkaJS and ruby-kafka: before it has passed, silence does not expel a member."""
 SHARE: Final = 10
 """Expulsions come at a fixed time if the times since the rejoin differ by at most this part."""
 _KIND: Final = "member_fenced"
@@ -37,6 +40,10 @@ _FAULTS: Final = frozenset(
 """Expulsions of members, a few or as a loop, without a cause."""
 _CAUSE: Final = "handler-blocks-heartbeats"
 _JOINED: Final = "REBALANCE_DONE"
+_AT_WORK: Final[tuple[EventCategory, ...]] = ("SLOW_STEP", "THREAD_BLOCKED")
+"""Records of a program whose work took long."""
+_ONE_THREAD: Final = re.compile(r"^\[(?:Connection|Consumer|ConsumerGroup|Runner)\] |\bKafka::[A-Z]\w")
+"""The words of KafkaJS and ruby-kafka, which send heartbeats in the thread of the handler."""
 _OF_REBALANCES: Final[tuple[EventCategory, ...]] = ("REBALANCE_TRIGGER", "REBALANCE_DONE")
 _MISSED: Final = "member-does-not-rejoin"
 _TIMES: Final = re.compile(r" \(\d[\d,]* times\)")
@@ -66,16 +73,36 @@ def _counted(timeline: LogTimeline, one: Incident, first: LogEvent) -> Incident:
     waits = _waits(timeline, first, moments)
     if len(waits) < LEAST or len(waits) != len(moments) or (max(waits) - min(waits)) * SHARE > max(waits):
         return one._replace(explanation=text)
+    cycle = (
+        f"It rejoined and was removed again in a fixed cycle, each time about {duration_text(sum(waits) // len(waits))}"
+    )
+    if not _is_handler_at_work(timeline, refused, moments, waits):
+        return one._replace(
+            explanation=f"{text} {cycle} after the join. No record shows what it did meanwhile: a handler that blocks "
+            "heartbeats, a session timeout that is too short for them, another client in the same group, and a "
+            "coordinator that does not keep the member all look like this.",
+            next_step="Read the coordinator's log of this time for the reason of each removal. Compare the session "
+            "timeout with the heartbeat interval and with the longest run of the handler, and look for other clients "
+            "with this group.",
+        )
     return one._replace(
         kind=_KIND,
         root_cause=_CAUSE,
         confidence=max(one.confidence, 0.7),
-        explanation=f"{text} It rejoined and was removed again in a fixed cycle, each time about "
-        f"{duration_text(sum(waits) // len(waits))} after the join. Most likely its handler, or its event loop, is "
-        "blocked for longer than session.timeout.ms, so no heartbeat is sent. The same records are processed again.",
-        next_step="Find the handler that runs that long: split its work, send heartbeats within it (heartbeat() in "
+        explanation=f"{text} {cycle} after the join. Most likely its handler, or its event loop, is blocked for longer "
+        "than session.timeout.ms, so no heartbeat is sent. The same records are processed again.",
+        next_step="Find the handler that runs that long: split its work, send heartbeats within it (as heartbeat() in "
         "KafkaJS), or raise the session timeout above its duration.",
     )
+
+
+def _is_handler_at_work(
+    timeline: LogTimeline, refused: Sequence[LogEvent], moments: Sequence[int], waits: Sequence[int]
+) -> bool:
+    """Return whether a program shows long work before each expulsion, or its client has one thread and was silent."""
+    is_silent = min(waits) >= SESSION_MS and any(_ONE_THREAD.search(event.message) for event in refused)
+    spans = ((moment - wait, moment) for moment, wait in zip(moments, waits, strict=True))
+    return is_silent or all(timeline.log_between(refused[0], *span, _AT_WORK) for span in spans)
 
 
 def _waits(timeline: LogTimeline, first: LogEvent, moments: Sequence[int]) -> list[int]:

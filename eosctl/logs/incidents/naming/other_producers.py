@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import inf
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.naming.resumed_work import QUIET_MS, WITHIN_MS, Failures, place_text
-from eosctl.logs.incidents.timeline.evidence import short_text
+from eosctl.logs.incidents.naming.resumed_work import QUIET_MS, WITHIN_MS, Failures
+from eosctl.logs.incidents.timeline.evidence import place_text, short_text
 from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import WORK, is_work

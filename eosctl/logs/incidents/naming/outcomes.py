@@ -29,7 +29,6 @@ from eosctl.logs.incidents.naming.resumed_work import (
     can_resume,
     failures_of,
     is_overcome,
-    place_text,
     resumed_after,
     resumed_text,
     served_again,
@@ -37,6 +36,7 @@ from eosctl.logs.incidents.naming.resumed_work import (
 )
 from eosctl.logs.incidents.naming.still_failing import still_failing_text
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
+from eosctl.logs.incidents.timeline.evidence import place_text
 from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of

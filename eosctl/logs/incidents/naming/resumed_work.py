@@ -11,13 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from math import inf
-from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalog import Weight, load_catalog
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.running_totals import COUNTS, RunningTotals
-from eosctl.logs.incidents.timeline.evidence import short_text
+from eosctl.logs.incidents.timeline.evidence import place_text, short_text
 from eosctl.logs.incidents.timeline.proofs import Proofs
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
@@ -299,11 +298,6 @@ def _thread_of(event: LogEvent) -> str:
 def is_overcome(one: Incident, work: LogEvent) -> bool:
     """Return whether a member that was removed worked again soon: it reads its records again, and loses none."""
     return one.kind == _REMOVED and time_of(work) - one.t_start_ms <= OVERCOME_MS
-
-
-def place_text(event: LogEvent) -> str:
-    """Return a record's file, without its folders, and line."""
-    return f"{PurePath(event.file.replace(chr(92), '/')).name}:{event.line}"
 
 
 def resumed_text(resumed: Resumed) -> str:

@@ -194,8 +194,11 @@ def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> 
     if event.category in _OF_GROUP and (group := timeline.value_in_log(event, "group")):
         return "\0".join((event.category, event.fields.get("group", "") or group))
     if event.category in _OF_CLIENT and event.application not in timeline.servers():
-        client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "")
-        return "\0".join((event.category, timeline.log_of(event), client, event.fields.get("group", "")))
+        # The program reports its client's error again, without the names.
+        client = event.fields.get("client_id") or timeline.value_in_log(event, "client_id")
+        client = client or event.fields.get("rdkafka_client", "")
+        group = event.fields.get("group") or timeline.value_in_log(event, "group")
+        return "\0".join((event.category, timeline.log_of(event), client, group))
     if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
         return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
     if event.category in _OF_PRODUCER_ID and (producer := event.fields.get("producer_id")):

@@ -12,9 +12,11 @@ from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.remaining.external_systems import is_system_unreached
+from eosctl.logs.incidents.remaining.outstanding import has_few_outstanding
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
     does_fail_again,
+    is_abort_required,
     is_beyond_a_gap,
     is_expired_before_2_1,
     is_expired_unsent,
@@ -34,6 +36,7 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_table_of_host_full,
     is_without_broker,
 )
+from eosctl.logs.incidents.remaining.positions import has_no_reset_policy
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -362,6 +365,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "expired-unsent": is_expired_unsent,
     "fails-again": does_fail_again,
     "feature-unsupported": is_feature_unsupported,
+    "few-outstanding": has_few_outstanding,
     "found-each-time": _is_found_each_time,
     "files-of-the-host": is_table_of_host_full,
     "group-loaded-before": _is_group_loaded_before,
@@ -369,6 +373,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "led-elsewhere": is_led_elsewhere,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
+    "must-abort": is_abort_required,
     "no-broker-left": is_without_broker,
     "not-dialed": is_not_dialed,
     "of-a-connector": is_of_connector,
@@ -386,6 +391,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "topic-of-a-program": is_of_program,
     "topic-served-later": _is_topic_served_later,
     "used-before": _is_used_before,
+    "without-reset-policy": has_no_reset_policy,
     "without-transactional-id": _is_without_transactional_id,
     "writes-fail": do_writes_fail,
 }

@@ -53,7 +53,15 @@ _BEFORE_2_1: Final = re.compile(
     r"|Batch containing \d+ record\(s\) expired due to timeout while requesting metadata"
 )
 """The same for a batch that it had sent before, and the words of clients before Kafka 0.10.2."""
-_LIBRDKAFKA: Final = re.compile(r"Local: Message timed out|\b_MSG_TIMED_OUT\b|\bMessageTimedOut\b")
+_LIBRDKAFKA: Final = re.compile(
+    r"\bLocal: [A-Z][a-z]|\b_MSG_TIMED_OUT\b|\bMessageTimedOut\b|\blibrdkafka\b|\[thrd:|\brdkafka#|KafkaError\{"
+    r"|\bLocal_[A-Z]\w{3,40}|\bConfluent\.Kafka\."
+)
+_MUST_ABORT: Final = re.compile(
+    r"Current transaction failed in state|(?i:requir\w+[ _]abort(?![=: (]{1,2}false))"
+    r"|(?i:\bmust be aborted\b|\bTransactionAbortable)"
+)
+"""The words of librdkafka and its bindings for an error after which only an abort is possible."""
 _NOT_DIALED: Final = re.compile(r"\bunable to dial: (?:dial tcp:? )?(?P<reason>[^\n\"]{1,160})")
 """The words of franz-go for a request that no connection could be made for."""
 AGAIN: Final = 3
@@ -93,7 +101,7 @@ def is_expired_before_2_1(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping
 
 
 def is_of_librdkafka(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Show that librdkafka gave messages up, whose own name of the limit is message.timeout.ms."""
+    """Show that librdkafka wrote the records: its settings and calls have other names than those of the Java client."""
     return {} if any(map(_LIBRDKAFKA.search, _words_of(events))) else None
 
 
@@ -114,6 +122,11 @@ def is_of_consumer(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping
     first = events[0]
     begin, end = time_of(first) - ECHO_MS, time_of(first) + ECHO_MS
     return {} if timeline.log_between(first, begin, end, ("STATIC_MEMBER_FENCED",)) else None
+
+
+def is_abort_required(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a client reports its transaction as one that it has to abort, so that no other call can be repeated."""
+    return {} if any(map(_MUST_ABORT.search, _words_of(events))) else None
 
 
 def is_not_dialed(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

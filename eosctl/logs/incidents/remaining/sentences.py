@@ -107,10 +107,17 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
 )
 """Further fields that sentences of the catalog have."""
 _LAST_LASTS: Final = kinds_with("last_lasts")
-_OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
-"""A part of a sentence that is left out if one of its values is unknown."""
+_OPTIONAL: Final = re.compile(r"\[(?:(?P<absent>!)?(?P<condition>[\w.-]+)\? )?(?P<text>[^\[\]]*)\]")
+"""A part of a sentence that is left out if one of its values is unknown, or if its condition is not met."""
 _UNITS: Final[Mapping[int, str]] = {10: "seconds", 16: "microseconds", 19: "nanoseconds"}
 """The units of a time since 1970 by its number of digits, from 2001 to 2286; 13 are milliseconds."""
+_FATAL: Final = (
+    re.compile(r"[Ff]atal (?:\w{1,20} )?error: (?!Local: Fatal)(?P<reason>[^\n]{4,300})"),
+    re.compile(r"KafkaError\{FATAL,[^\n]{0,80}\bstr=\"(?P<reason>[^\"\n]{4,300})"),
+)
+"""The reason behind a fatal error of librdkafka, and of its binding for Python."""
+_NO_REASON: Final = re.compile(r"(?i)(?:sasl )?authentication failed|unknown|none|null")
+"""A refusal that has no reason."""
 _SHORTEST_REASON: Final = 12
 _MOST_NAMED: Final = 5
 """Maximum number of names in a sentence."""
@@ -178,10 +185,16 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
     for field, name in _DETAILS:
         if value := next((value for one in events if (value := one.fields.get(field))), ""):
             found[name] = one_line(value, _QUOTED_CHARACTERS).rstrip(".")
+    if _NO_REASON.fullmatch(found.get("refusal", "")):
+        del found["refusal"]
     if tasks := sorted({task for one in events if (task := one.fields.get("connector_task"))}):
         found["connector-tasks"] = f"connector {'tasks' if len(tasks) > 1 else 'task'} {_listed(tasks)}"
     if any("ommit" in one.message for one in events):
         found["commits"] = "commits"
+    if any(one.exception is not None or one.fields.get("thrown") for one in events):
+        found["exception"] = "exception"
+    if fatal := next((match for one in events for each in _FATAL if (match := each.search(one.message))), None):
+        found["fatal-reason"] = one_line(fatal["reason"], _QUOTED_CHARACTERS).rstrip(".")
     if received := {value for one in events if (value := one.fields.get("received_bytes"))}:
         found["speakers"] = " and ".join(sorted(filter(None, {speaker_of(int(value)) for value in received})))
     if stamp := next((value for one in events if (value := one.fields.get("record_timestamp"))), ""):
@@ -202,11 +215,21 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     elif (topic_id := values.get("topicId")) and not values.get("topic-partition"):
         partition = f"partition {values['partition']}" if values.get("partition") else "several partitions"
         values = {**values, "topic-partition": f"{partition} of the topic with id {topic_id}"}
-    kept = _OPTIONAL.sub(lambda part: part[1] if all(map(values.get, _names_in(part[1]))) else "", text)
+    kept = _OPTIONAL.sub(lambda part: part["text"] if _is_kept(part, values) else "", text).strip()
     parts = Formatter().parse(kept)
     pieces = (before + (values.get(name) or _general(name) if name else "") for before, name, _, _ in parts)
     sentence = "".join(pieces)
     return f"A{sentence[1:]}" if sentence.startswith("a ") else sentence
+
+
+def _is_kept(part: re.Match[str], values: Mapping[str, str]) -> bool:
+    """Return whether a part of a sentence applies: what it names is known, and its condition holds.
+
+    The condition is a value that the records show (``name?``), or that none of them shows (``!name?``).
+    """
+    if (condition := part["condition"]) and bool(values.get(condition)) is bool(part["absent"]):
+        return False
+    return all(map(values.get, _names_in(part["text"])))
 
 
 def _names_in(text: str) -> Iterable[str]:

@@ -22,8 +22,12 @@ from eosctl.text import time_text
 _KIND: Final = "not_enough_replicas"
 _OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
 _TOO_HIGH: Final = "min-isr-above-the-replicas"
-_IN_SYNC: Final = re.compile(r"\bISR ?:? ?(?:Set\()?(?P<nodes>\d[\d, ]*)")
-"""The in-sync replicas of a refused write: their ids up to Kafka 2.x, and their number since 3.x."""
+_IN_SYNC: Final = re.compile(r"\bISR (?:Set\(|\[)(?P<nodes>\d[\d, ]*)")
+"""The ids of the in-sync replicas of a refused write, up to Kafka 2.x."""
+_COUNT: Final = re.compile(
+    r"\bISR ?: ?(?P<now>\d{1,5})\b|\binsync replicas for partition [\w.-]{1,260} is \[(?P<before>\d{1,5})\]"
+)
+"""Their number, since Kafka 3.x, and in the words of early releases."""
 _LIVE: Final = re.compile(r"\blive replica\(s\) broker\.id are : Set\((?P<nodes>[\d, ]*)\)")
 _ONE_REPLICA: Final = (
     r"(?:\bname={topic}, numPartitions=\d+, replicationFactor=1\b"
@@ -89,6 +93,8 @@ def _in_sync_count(event: LogEvent) -> int:
     text = f"{event.message}\n{event.fields.get('thrown', '')}"
     if live := _LIVE.search(text):
         return len(live["nodes"].split(","))
+    if counted := _COUNT.search(text):
+        return int(counted["now"] or counted["before"])
     found = _IN_SYNC.search(text)
     return len(found["nodes"].split(",")) if found else 0
 

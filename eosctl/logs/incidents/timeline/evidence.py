@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Final
 
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
@@ -87,3 +88,8 @@ def short_text(message: str) -> str:
     """
     text = " ".join(message.split())
     return f"{text[: TEXT_CHARACTERS - 1]}…" if len(text) > TEXT_CHARACTERS else text
+
+
+def place_text(event: LogEvent) -> str:
+    """Return a record's file, without its folders, and line."""
+    return f"{PurePath(event.file.replace(chr(92), '/')).name}:{event.line}"

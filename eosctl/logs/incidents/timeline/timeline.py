@@ -87,6 +87,7 @@ class LogTimeline:
         self._signs: dict[str, list[int]] = {}
         self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
         self._record_counts = {source.file: source.event_count for source in self.sources}
+        self._sizes = {source.file: source.size_bytes for source in self.sources}
         self._last_ms_of_files = {source.file: source.last_ms for source in self.sources}
         self._sources_of: Mapping[str, list[SourceSummary]] = grouped(self.sources, lambda one: one.application)
         self._logs_of_libraries = {self.log_of(event) for event in self.events if is_of_library(event)}
@@ -192,6 +193,14 @@ class LogTimeline:
         """Return the time of the last record of an event's log, even if it has no category."""
         ends = (self._last_ms_of_files.get(file) or 0 for file in self._files_of(event))
         return max(time_of(self.log_with(event)[-1]), *ends)
+
+    def is_undated(self, event: LogEvent) -> bool:
+        """Return whether no record of an event's file has a time, so that only the order of its lines is known."""
+        return not self._first_ms_of_files.get(event.file)
+
+    def bytes_after(self, event: LogEvent) -> int:
+        """Return how many bytes of its file follow the beginning of a record; 0 for a compressed file."""
+        return max(0, self._sizes.get(event.file, 0) - event.offset)
 
     def log_record_count(self, event: LogEvent) -> int:
         """Return the number of records of an event's log, even of those without a category."""

@@ -9,6 +9,8 @@ from eosctl.model.event_names import ACTING_CATEGORIES, WATCHED_CATEGORIES, Even
 
 UNCLASSIFIED: Final = "UNCLASSIFIED"
 """The category of errors and throwables without a match in the catalog."""
+NOISE: Final[EventCategory] = "KNOWN_NOISE"
+"""The category of warnings and errors without an effect, which programs log on each start."""
 FATAL_LEVELS: Final = frozenset({"FATAL", "CRITICAL"})
 CALM_LEVELS: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 """Levels at which programs report no error."""
@@ -54,10 +56,12 @@ class LogEvent(NamedTuple):
 
 
 def is_problem(event: LogEvent) -> bool:
-    """Return whether an event is a warning, an error, or a throwable.
+    """Return whether an event is a warning, an error, or a throwable, and not known to have no effect.
 
     The category decides for an event without a known level: exports leave levels out.
     """
+    if event.category == NOISE:
+        return False
     if event.level in PROBLEM_LEVELS or event.exception is not None:
         return True
     return event.level not in CALM_LEVELS and event.category in PROBLEM_CATEGORIES
@@ -66,7 +70,7 @@ def is_problem(event: LogEvent) -> bool:
 def is_error(event: LogEvent) -> bool:
     """Return whether an event is an error; without a known level, whether its category calls for action."""
     if event.level in ERROR_LEVELS:
-        return True
+        return event.category != NOISE
     has_level = event.level in CALM_LEVELS or event.level in PROBLEM_LEVELS
     return not has_level and event.category in ACTING_CATEGORIES
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
@@ -80,10 +79,10 @@ from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.restated import restate
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.titles import is_title
+from eosctl.logs.incidents.timeline.undated import without_assumed_times
 from eosctl.model.any_program import names_kafka, shows_kafka
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
-from eosctl.text import time_text
 
 _Step = Callable[[LogTimeline, Sequence[Incident]], Iterable[Incident]]
 #: The steps that make the records of one fault one incident, each for the results of those before it.
@@ -207,7 +206,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     settled = _stepped(timeline, (*named, *join_repeats(unknown)), _ENDING)
     tests = TestRuns(timeline)
     incidents = sorted(
-        (_without_assumed_times(timeline, one) for one in without_tests(timeline, settled, tests)),
+        without_assumed_times(timeline, without_tests(timeline, settled, tests)),
         key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
     )
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
@@ -221,19 +220,6 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         if not (one.time_ms is not None and tests.cover(one))
     )
     return Judgment(tuple(incidents), unexplained)
-
-
-def _without_assumed_times(timeline: LogTimeline, one: Incident) -> Incident:
-    """Return an incident without the times of records that have none: that of their file's last change stands for them.
-
-    The order of the lines and their places remain.
-    """
-    events = timeline.evidence(one)
-    if not events or not all(map(timeline.is_undated, events)):
-        return one
-    assumed = "|".join(sorted({re.escape(time_text(event.time_ms)) for event in events if event.time_ms is not None}))
-    when = re.compile(rf",? (?:first |last )?(?:at|by|from|on|since|to|until) (?:{assumed})(?: on\b)?")
-    return one._replace(explanation=when.sub("", one.explanation), next_step=when.sub("", one.next_step))
 
 
 def _stepped(timeline: LogTimeline, incidents: Iterable[Incident], steps: Sequence[_Step]) -> tuple[Incident, ...]:

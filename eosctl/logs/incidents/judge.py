@@ -163,7 +163,7 @@ _BY_PRODUCER: Final = frozenset(
 )
 
 _OF_DEVELOPERS: Final = "Create a new producer"
-_OF_USERS: Final = "Restart the program, which creates a new producer"
+_OF_USERS: Final = "Restart the program for a new producer"
 
 
 class Judgment(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from math import inf
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.timeline.evidence import incident, place_text
@@ -24,7 +23,7 @@ from eosctl.model.severity import Severity
 from eosctl.text import count_text, duration_text, time_text
 
 RESUMED_MS: Final = 600_000
-"""Maximum time from the end of a session to a refusal, or to the next refusal."""
+"""Maximum time from the end of a session to a refusal, to the next refusal, or to an attempt to join."""
 BURST_MS: Final = 30_000
 """Maximum time between the records of one session's end."""
 AGAIN_MS: Final = 3_600_000
@@ -32,8 +31,9 @@ AGAIN_MS: Final = 3_600_000
 CONTINUES_MS: Final = 10_000
 STAYS_MS: Final = 60_000
 """Minimum time of refusals, without an attempt to join, of a member that does not rejoin by itself."""
-STAYS_OUT: Final = 5
-"""The same as a number of refusals, where records have no time."""
+CONTINUES: Final = 2
+STAYS: Final = 5
+"""The same as numbers of refusals, where records have no time."""
 _SILENT: Final = re.compile(r"[Hh]eartbeat session expired|\bsession timed out\b")
 """A client's words about a session in which no heartbeat was answered."""
 _GIVES_UP: Final = "SESSION_TIMED_OUT"
@@ -95,14 +95,15 @@ def _ends(timeline: LogTimeline, signs: Sequence[LogEvent]) -> Iterator[_End]:
         bursts = episodes([span[-1], *(one for one in after if time_of(one) > time_of(span[-1]))], RESUMED_MS)
         lasting = next(iter(bursts), [])[1:]
         refused = [*(one for one in after if time_of(one) <= time_of(span[-1])), *lasting]
-        since_ms = time_of(refused[0] if refused else span[0])
-        yield _End(span, refused, _joined(timeline, span[-1], since_ms, next_ms))
+        since = refused[0] if refused else span[0]
+        yield _End(span, refused, _joined(timeline, span[-1], since, next_ms))
 
 
-def _joined(timeline: LogTimeline, sign: LogEvent, start_ms: int, end_ms: int) -> LogEvent | None:
-    """Return the first record of a period with which a member is in its group again."""
-    found = timeline.log_between(sign, start_ms, end_ms, _JOINED)
-    return next((one for one in found if is_of_member(sign, one) and not _TAKEN.search(one.message)), None)
+def _joined(timeline: LogTimeline, sign: LogEvent, since: LogEvent, end_ms: int) -> LogEvent | None:
+    """Return the first record after another one, up to a time, with which a member is in its group again."""
+    found = timeline.log_between(sign, time_of(since), end_ms, _JOINED)
+    own = (one for one in found if PLACE(one) > PLACE(since) and is_of_member(sign, one))
+    return next((one for one in own if not _TAKEN.search(one.message)), None)
 
 
 def is_of_member(sign: LogEvent, other: LogEvent) -> bool:
@@ -140,11 +141,11 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
     gave_up = next((one for one in first.signs if one.category == _GIVES_UP), None)
     end = [*last.signs, *last.refused][-1]
     last_ms = time_of(end)
-    is_out = last.joined is None and bool(last.refused) and _continues(timeline, last, last_ms, CONTINUES_MS)
+    is_out = last.joined is None and bool(last.refused) and _continues(timeline, last, CONTINUES_MS, CONTINUES)
     joining = _joining_after(timeline, end) if is_out else None
     # A member that rejoined before, or that tries to, does so by itself.
     is_stuck = is_out and not joining and not any(one.joined for one in ends)
-    is_stuck = is_stuck and _continues(timeline, last, last_ms, STAYS_MS)
+    is_stuck = is_stuck and _continues(timeline, last, STAYS_MS, STAYS)
     cause, meaning, step = _cause_of(group, gave_up)
     # The outcome of a single removal is that of any fault of a member; see ``outcomes``.
     has_own_course = gave_up is not None or len(ends) > 1
@@ -174,11 +175,11 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
     )
 
 
-def _continues(timeline: LogTimeline, end: _End, last_ms: int, least_ms: int) -> bool:
+def _continues(timeline: LogTimeline, end: _End, least_ms: int, least: int) -> bool:
     """Return whether refusals continue after the end of a session; without times, their number shows it."""
     if timeline.is_undated(end.signs[0]):
-        return len(end.refused) >= STAYS_OUT
-    return last_ms - time_of(end.signs[0]) >= least_ms
+        return len(end.refused) >= least
+    return time_of([*end.signs, *end.refused][-1]) - time_of(end.signs[0]) >= least_ms
 
 
 def _moment(timeline: LogTimeline, event: LogEvent) -> str:
@@ -188,7 +189,7 @@ def _moment(timeline: LogTimeline, event: LogEvent) -> str:
 
 def _joining_after(timeline: LogTimeline, end: LogEvent) -> LogEvent | None:
     """Return the last record with which the client of a refusal begins to join its group after it."""
-    later = timeline.log_between(end, time_of(end), inf, ("REBALANCE_TRIGGER",))
+    later = timeline.log_between(end, time_of(end), time_of(end) + RESUMED_MS, ("REBALANCE_TRIGGER",))
     own = [one for one in later if PLACE(one) > PLACE(end) and is_of_member(end, one)]
     return next((one for one in reversed(own) if _JOINING.search(one.message)), None)
 

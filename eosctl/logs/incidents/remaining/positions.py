@@ -20,7 +20,8 @@ STILL_MS: Final = 1_000
 _SEARCHED: Final = 200
 """Maximum number of records of a log in which the program is recognized."""
 _WITHOUT: Final = re.compile(
-    r"no (?:configured )?reset policy|\b_AUTO_OFFSET_RESET\b|clients\.consumer\.OffsetOutOfRangeException"
+    r"no (?:configured )?reset policy|\b_AUTO_OFFSET_RESET\b|No offset to automatically reset to"
+    r"|clients\.consumer\.OffsetOutOfRangeException"
 )
 _RESET: Final = re.compile(r"is out of range for partition [^\n]{1,300}, resetting offset|\boffset reset \(")
 _ASKED: Final = re.compile(

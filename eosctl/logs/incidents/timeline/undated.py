@@ -18,6 +18,8 @@ from eosctl.text import time_text
 
 _ACCESS: Final = re.compile(r"\[(\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4})\]")
 """The stamp of an access line, in the common log format of web servers."""
+_WORDS: Final = r",? (?:first |last )?(?:at|by|from|on|since|to|until)"
+_NO_DURATION: Final = r",? (?:about every|for|in) 0 ms\b"
 _FORM: Final = "%d/%b/%Y:%H:%M:%S %z"
 
 
@@ -29,7 +31,7 @@ def without_assumed_times(timeline: LogTimeline, incidents: Iterable[Incident]) 
             yield one
             continue
         assumed = "|".join(sorted({re.escape(time_text(event.time_ms)) for event in events if event.time_ms}))
-        when = re.compile(rf",? (?:first |last )?(?:at|by|from|on|since|to|until) (?:{assumed})(?: on\b)?")
+        when = re.compile(rf"{_WORDS} (?:{assumed})(?: on\b)?|{_NO_DURATION}")
         text = f"{when.sub('', one.explanation)}{_bounds(timeline, events)}"
         yield one._replace(explanation=text, next_step=when.sub("", one.next_step))
 

@@ -66,8 +66,8 @@ def is_system_unreached(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[s
     systems = {name for event in events if (name := unreached_system(event))}
     if len(systems) != 1:
         return None
-    tasks = sorted({name for event in events if (name := event.fields.get("connector_task"))})
-    connectors = sorted({name for event in events if (name := event.fields.get("connector"))})
+    tasks = sorted({task for event in events if (task := event.fields.get("connector_task"))})
+    connectors = sorted({connector for event in events if (connector := event.fields.get("connector"))})
     kind, names = ("task", tasks) if tasks else ("connector", connectors)
     kind = f"{kind}s" if len(names) > 1 else kind
     return {"system": systems.pop(), "ended": f"{kind} {', '.join(names)}" if names else "a connector"}

@@ -108,3 +108,20 @@ DROPPED = (
 def test_a_member_learns_late_of_its_removal(group: str, kind: str, tmp_path: Path) -> None:
     dropped = DROPPED.format(0, group, 0).replace("14,", "54,")
     assert [one.kind for one in judge(tmp_path, {"server.log": REMOVED, "app.log": dropped})] == [kind]
+
+
+EXPIRED = "2026-05-06 07:01:40,{} - kafka.coordinator - WARNING - Heartbeat session expired, marking coordinator dead\n"
+NOT_KNOWN = (
+    "2026-05-06 07:01:40,900 - kafka.coordinator.consumer - ERROR - OffsetCommit failed for group scores due to group "
+    "error ([Error 25] UnknownMemberIdError: scores), will rejoin\n"
+)
+LOADED = "2026-05-06 07:01:{},100 - scores - INFO - model loaded in 41.2s\n"
+
+
+@pytest.mark.parametrize(("second", "is_shown"), [("39", True), ("02", False)])
+def test_long_work_before_the_end_of_a_session_is_quoted(second: str, is_shown: bool, tmp_path: Path) -> None:
+    text = LOADED.format(second) + EXPIRED.format("200") + NOT_KNOWN
+    (found,) = judge(tmp_path, {"scores.log": text})
+    assert ("model loaded in 41.2s" in found.explanation) is is_shown
+    assert ("does not show whether the client stood still" in found.explanation) is not is_shown
+    assert found.t_start_ms % 60_000 == 40_200

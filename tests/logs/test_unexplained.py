@@ -153,7 +153,7 @@ def test_cataloged_incident_texts_name_only_subject_fields() -> None:
     names |= {"address", "pod", "shortage", "slot", "session", "position", "policy", "in-sync", "replicas", "min.isr"}
     names |= {"kept-to", "high-watermark", "allocation-bytes", "shard", "refusal", "speakers", "timestamp", "unit"}
     names |= {"group.instance.id", "operation", "process", "server", "transactional.id"}
-    names |= {"awaited", "connector", "is-fatal", "metadata-offset", "missing"}
+    names |= {"awaited", "connector", "fatal-reason", "is-fatal", "metadata-offset", "missing"}
     names |= {
         "codec",
         "commits",

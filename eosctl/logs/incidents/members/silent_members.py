@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.timeline.evidence import incident, place_text
+from eosctl.logs.incidents.timeline.evidence import incident, place_text, short_text
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.pauses import SLACK_MS
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -149,6 +149,9 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
     cause, meaning, step = _cause_of(group, gave_up)
     # The outcome of a single removal is that of any fault of a member; see ``outcomes``.
     has_own_course = gave_up is not None or len(ends) > 1
+    slow = _slow_step(timeline, first.signs[0]) if gave_up is None else None
+    if gave_up is None:
+        meaning += _reason_of(slow)
     text = f"{meaning}{_effect_of(first, gave_up)}{_course_of(ends) if has_own_course else ''}"
     back = [one.joined for one in ends if one.joined is not None] if has_own_course else []
     is_back = not is_out and has_own_course and (gave_up is not None or all(one.joined for one in ends))
@@ -165,12 +168,13 @@ def _incident(timeline: LogTimeline, ends: Sequence[_End]) -> Incident:
             "client": gave_up.fields.get("rdkafka_client", "") if gave_up else "",
             "coordinator": gave_up.fields.get("coordinator_id", "") if gave_up else "",
         },
-        [*(event for end in ends for event in (*end.signs, *end.refused)), *back],
+        [*([slow] if slow else []), *(event for end in ends for event in (*end.signs, *end.refused)), *back],
         text,
         step + (" Restart the program: it does not rejoin by itself." if is_stuck else ""),
         # A client that gives up by itself joins again by itself.
         severity=Severity.WARNING if is_back else Severity.ERROR,
         confidence=0.8,
+        t_start_ms=min(map(time_of, (*first.signs, *first.refused))),
         t_end_ms=last_ms,
     )
 
@@ -202,8 +206,7 @@ def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
             "heartbeats-missed",
             (
                 f"{who} had no answer to its heartbeats within its session timeout, as its client reports. The "
-                "coordinator removed it from the group. The log does not show whether the client stood still, or the "
-                "coordinator or the network was slow."
+                "coordinator removed it from the group."
             ),
             (
                 "Find what stopped the process or its network before that: a long call in the thread that sends "
@@ -245,6 +248,19 @@ def _cause_of(group: str, gave_up: LogEvent | None) -> tuple[str, str, str]:
             "coordinator. Compare session.timeout.ms with it."
         ),
     )
+
+
+def _slow_step(timeline: LogTimeline, sign: LogEvent) -> LogEvent | None:
+    """Return the last record of long work of the same program shortly before the end of a session."""
+    found = timeline.log_between(sign, time_of(sign) - BURST_MS, time_of(sign), ("SLOW_STEP", "THREAD_BLOCKED"))
+    return next((one for one in reversed(found) if PLACE(one) < PLACE(sign)), None)
+
+
+def _reason_of(slow: LogEvent | None) -> str:
+    """Return what the log shows about the reason for missing answers."""
+    if slow is None:
+        return " The log does not show whether the client stood still, or the coordinator or the network was slow."
+    return f' Most likely, its heartbeats stopped during this work: "{short_text(slow.message)}" ({place_text(slow)}).'
 
 
 def _effect_of(end: _End, gave_up: LogEvent | None) -> str:

@@ -12,10 +12,10 @@ from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.remaining.external_systems import is_system_unreached
-from eosctl.logs.incidents.remaining.outstanding import has_few_outstanding
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
     does_fail_again,
+    has_few_outstanding,
     is_abort_required,
     is_beyond_a_gap,
     is_expired_before_2_1,

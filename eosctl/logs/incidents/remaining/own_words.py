@@ -11,6 +11,7 @@ from eosctl.logs.incidents.timeline.second_categories import is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text, time_text
 
 _LEVELS: Final = re.compile(
     r"name='(?P<feature>[\w.]{1,60})', featureLevel=(?P<level>\d{1,6})\)"
@@ -75,6 +76,12 @@ _PRODUCER: Final = re.compile(
     r"(?i:produc|\btransaction|\btxn|\bsequence|\bflush|\bsend(?:ing)?\b|\bpublish|\bdeliver)"
 )
 """Words of programs about the client that reports a fatal error."""
+FEW: Final = 10
+"""Maximum number of outstanding records that no load explains: a task under load has thousands, which change."""
+SAME: Final = 3
+"""Minimum number of flushes that leave the same number of records, for records that do not move."""
+_OUTSTANDING: Final = re.compile(r"\boutstanding (\d{1,12}) messages")
+"""The words of ``WorkerSourceTask`` before Kafka 3.0."""
 ELSEWHERE_MS: Final = 60_000
 """Clients ask for new metadata within a second of such an answer."""
 
@@ -122,6 +129,24 @@ def is_of_consumer(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping
     first = events[0]
     begin, end = time_of(first) - ECHO_MS, time_of(first) + ECHO_MS
     return {} if timeline.log_between(first, begin, end, ("STATIC_MEMBER_FENCED",)) else None
+
+
+def has_few_outstanding(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe flushes that each left a few records of a task, or always as many."""
+    left = [(time_of(event), int(found[1])) for event in events if (found := _OUTSTANDING.search(event.message))]
+    counts = sorted(count for _, count in left)
+    if not counts or counts[0] == 0:
+        return None
+    is_same = len(counts) >= SAME and counts[0] == counts[-1]
+    if counts[-1] > FEW and not is_same:
+        return None
+    first, last = left[0][0], left[-1][0]
+    when = f"at {time_text(first)}" if first == last else f"from {time_text(first)} to {time_text(last)}"
+    several = count_text(counts[-1], "message")
+    return {
+        "outstanding": several if counts[0] == counts[-1] else f"{counts[0]:,} to {several}",
+        "outstanding-at": when,
+    }
 
 
 def is_abort_required(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

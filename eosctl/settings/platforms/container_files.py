@@ -26,7 +26,7 @@ _COMMANDS: Final = ("command", "args", "entrypoint")
 _MOUNTS: Final = ("volumeMounts", "volumes", "configs")
 _OVERRIDE: Final = "--override"
 _TARGETS: Final = ("mountPath", "target")
-_VARIABLE: Final = re.compile(r"\$\{[^}]*\}")
+_VARIABLE: Final = re.compile(r"\$\{[^${}]*\}")
 """A variable, whose default may follow a colon."""
 
 

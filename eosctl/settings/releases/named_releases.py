@@ -43,7 +43,7 @@ _SHOWN: Final = re.compile(
     r"|^(\d\.\d+)\.\d+ \(Commit:",
     re.MULTILINE,
 )
-_UNPACKED: Final = re.compile(r"(?:^|/)kafka_2\.1[0-3]-(\d\.\d+)\.\d+[\w.-]*/")
+_UNPACKED: Final = re.compile(r"(?:^|/)kafka_2\.1[0-3]-(\d\.\d++)\.\d++[\w.-]*+/")
 """The folder of a distribution as it is unpacked."""
 _IMAGES: Final = re.compile(
     r"(?:^|/)(?:Dockerfile|Containerfile)[\w.-]*$|\.(?:dockerfile|containerfile)$", re.IGNORECASE

@@ -175,7 +175,7 @@ def _union(parts: Sequence[Incident], logs_successes: bool) -> Incident:
     lasted_ms = end_ms - start_of(parts)
     lasted = f" It lasted for {duration_text(lasted_ms)}." if lasted_ms > GAP_MS else ""
     is_return = max(one.t_start_ms for one in parts) - parts[0].t_end_ms > MOMENT_MS
-    again = f" The fault returned until {time_text(end_ms)}{without}.{lasted}" if is_return else ""
+    again = f" The fault returned until {time_text(end_ms)}{without}." if is_return else ""
     return head._replace(
         severity=worst_of(parts),
         subject={name: value for one in (*parts, head) for name, value in one.subject.items() if value},
@@ -184,5 +184,5 @@ def _union(parts: Sequence[Incident], logs_successes: bool) -> Incident:
         evidence=joined_evidence(
             head.evidence[:share], *(one.evidence[:share] for one in parts), *(one.evidence for one in parts)
         ),
-        explanation=f"{head.explanation}{again}",
+        explanation=f"{head.explanation}{again}{lasted}",
     )

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.refusals.topic_denials import Observers
-from eosctl.logs.incidents.timeline.backoffs import retries
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -41,7 +40,7 @@ def find_cluster_denials(timeline: LogTimeline) -> Iterator[Incident]:
         near = {_key(one) for one in named[first:last]}
         (by_brokers.setdefault(near.pop(), []) if len(near) == 1 else alone).append(event)
     for denials in (*by_brokers.values(), *by_key((timeline.log_of(event), event) for event in alone).values()):
-        for episode in retries(denials, EPISODE_MS):
+        for episode in episodes(denials, EPISODE_MS):
             yield _denied(timeline, episode)
 
 

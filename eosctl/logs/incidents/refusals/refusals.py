@@ -13,7 +13,7 @@ from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.logs.incidents.timeline.unnamed import Owners
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
@@ -47,7 +47,7 @@ def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
         for (asked, _), denials in _by_name(
             timeline, ((_asked(timeline, owners, event, field), event) for event in events)
         ):
-            for episode in retries(denials, EPISODE_MS):
+            for episode in episodes(denials, EPISODE_MS):
                 principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
                 operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")
                 yield incident(

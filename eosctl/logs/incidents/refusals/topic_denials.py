@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.backoffs import retries
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key
+from eosctl.logs.incidents.timeline.times import by_key, episodes
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -80,7 +79,7 @@ def find_topic_denials(timeline: LogTimeline) -> Iterator[Incident]:
     observers = Observers(timeline)
     denied = [event for event in timeline.of("AUTHZ_OTHER") if event.fields.get("topic") and not observers.has(event)]
     for topic, events in by_key((event.fields["topic"], event) for event in denied).items():
-        for episode in retries(events, EPISODE_MS):
+        for episode in episodes(events, EPISODE_MS):
             yield _denied(topic, episode)
 
 

@@ -252,11 +252,11 @@ def _joined(
             repeats = frozenset() if _names_own_cause(timeline, own, events) else known.keys() - _AFTERMATH
         elif events[0].category == _FATAL:
             is_of_consumer = judged_by_evidence(timeline, own, events)[0].kind != own.kind
-            unnamed = {_FATAL} if is_client and not _is_named(timeline, events[0], own) else set()
-            repeats = unnamed | (_VAGUE[_FATAL] if is_of_consumer else set())
+            of_clients = (_FATAL,) if is_client and not _is_named(timeline, events[0], own) else ()
+            repeats = frozenset(_VAGUE[_FATAL] if is_of_consumer else ()).union(of_clients)
         elif events[0].category in _VAGUE:
-            unnamed = set() if _is_named(timeline, events[0], own) else {events[0].category}
-            repeats = _VAGUE[events[0].category] | unnamed
+            unnamed = () if _is_named(timeline, events[0], own) else (events[0].category,)
+            repeats = _VAGUE[events[0].category].union(unnamed)
         elif own.cause == UNEXPLAINED:
             repeats = alike[own.kind] - {events[0].category}
         elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):

@@ -105,7 +105,7 @@ def test_several_tasks_recover_when_each_has_stored_its_offsets(tmp_path: Path) 
     (found,) = judge(tmp_path / "all", {"connect.log": failed + first + second})
     assert found.severity is Severity.WARNING
     assert found.subject["connector.tasks"] == ("jdbc-0", "jdbc-3")
-    assert "connector tasks jdbc-0 and jdbc-3 could not be stored" in found.explanation
+    assert "connector tasks jdbc-0 and jdbc-3 were not acknowledged" in found.explanation
     assert "stored their offsets again by 2026-03-01T10:01:09" in found.explanation
     (found,) = judge(tmp_path / "one", {"connect.log": failed + first})
     assert found.severity is Severity.ERROR

@@ -25,7 +25,7 @@ _CONFIGURATION: Final = re.compile(
     r"|(?:^|[_.-])(?:settings?|config(?:uration)?|kafka)[\w.-]*\.(?:py|rb|php|js|cjs|mjs|ts|kts|groovy|exs)$",
     re.IGNORECASE,
 )
-_CLASS: Final = re.compile(r"(?:Kafka|Producer|Consumer|Streams)\w*\.(?:java|kt|scala)$")
+_CLASS: Final = re.compile(r"^(?=\w*(?:Kafka|Producer|Consumer|Streams))\w++\.(?:java|kt|scala)$")
 _OF_TESTS: Final = ("/src/test/", "/src/it/", "/src/integrationTest/", "/test/")
 _IN_CODE: Final = re.compile(
     r"\b(?:Producer|Consumer|Streams)Config\.(?:ACKS|ENABLE_IDEMPOTENCE|TRANSACTIONAL_ID|TRANSACTION_TIMEOUT"

@@ -1,7 +1,7 @@
 """Name the groups that rebalance without end because a partition of the offsets topic does not take their assignment.
 
 The coordinator stores the assignment of each generation. If that write is refused, it answers the members with an
-error, and they join again at once.
+error, and they join again immediately.
 """
 
 from __future__ import annotations

@@ -338,7 +338,7 @@ def _is_before(event: LogEvent, first: LogEvent) -> bool:
 
 
 def _is_ended_before_its_log(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe records that came again and again, and no longer did for ``ENDED_PAUSES`` times their usual pause."""
+    """Observe records that returned regularly, and then not for ``ENDED_PAUSES`` times their usual pause."""
     first, last = time_of(events[0]), time_of(events[-1])
     left_ms = timeline.log_end_ms(events[-1]) - last
     usual_ms = (last - first) / max(1, len(events) - 1)

@@ -13,8 +13,9 @@ from eosctl.checks.runner import run_check
 from eosctl.checks.undecided import undecided_settings
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.model.deployment import Deployment, Undecided, Variation
+from eosctl.model.deployment import Deployment, Variation
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.unjudged import Undecided
 from eosctl.model.verdict import Confidence
 
 _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")

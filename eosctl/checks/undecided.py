@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from eosctl.model.deployment import Deployment, Role, Undecided, Value
+from eosctl.model.deployment import Deployment, Role, Value
 from eosctl.model.placeholders import PLACEHOLDER
+from eosctl.model.unjudged import Undecided
 
 _WORDS: Final[Mapping[Role, str]] = {
     Role.BROKER: "broker",

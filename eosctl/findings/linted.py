@@ -10,8 +10,8 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.findings.manual import ManualItem
-from eosctl.model.deployment import Undecided, Unseen
 from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
+from eosctl.model.unjudged import Undecided, Unseen
 
 
 class Unreadable(NamedTuple):

@@ -12,6 +12,8 @@ from eosctl.model.period import ALL_TIME, Period
 from eosctl.text import count_text, time_text
 
 NAMED_FILES: Final = 3
+FEW: Final = 10
+"""The part of the records, one in this many, with which a catalog says little about a log."""
 PERIOD: Final = "the period"
 """What is named in place of a file if the records of all files lie outside of the period."""
 
@@ -58,6 +60,15 @@ def unjudged_text(findings: LogFindings) -> str:
         return ""
     records = count_text(sum(source.event_count for source in findings.sources), "record")
     return f"None of {records} is in the log catalog, so these logs do not show whether transactions work"
+
+
+def known_share_text(findings: LogFindings) -> str:
+    """Return how few of the records are in the catalog, to follow a verdict; empty for a tenth or more of them."""
+    known = findings.totals.event_count - findings.totals.by_category.get(UNCLASSIFIED, 0)
+    records = sum(source.event_count for source in findings.sources)
+    return (
+        f", with only {known:,} of {count_text(records, 'record')} in the log catalog" if known * FEW < records else ""
+    )
 
 
 def outside_of(findings: LogFindings, period: Period) -> SkippedFile | None:

@@ -90,10 +90,9 @@ class Value(msgspec.Struct, frozen=True):
     """A resolved setting.
 
     `name` is the component's own name for it, `key` the key in the file, with its prefix. A `text` that refers to
-    something outside of the file is not resolved, and neither is a key that stands alone (`acks:`), whose `text` is
-    None: no conclusions may be drawn from either. `owner` is the file of the
-    component that a default belongs to. `words` are pairs of a word of Kafka's and the word that the file has for it,
-    where these differ: `all` and `WaitForAll`.
+    something outside of the file is not resolved, nor is that of a key that stands alone (None): no conclusions may be
+    drawn from it. `owner` is the file of the component that a default belongs to. `words` are pairs of a word of
+    Kafka's and the word that the file has for it, where these differ: `all` and `WaitForAll`.
     """
 
     name: str
@@ -344,32 +343,6 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
             near = found.setdefault((component.application, component.environment), {})
             near.setdefault(component.role, []).append(component)
         return found
-
-
-class Undecided(NamedTuple):
-    """A setting without a value in the files: it lies outside of them, or the key stands alone."""
-
-    component: Component
-    value: Value
-
-    def __str__(self) -> str:
-        quoted = "" if self.value.text is None else f" ({self.value.text})"
-        return f"{self.value.place}: {self.value.key} {self.reason}{quoted}"
-
-    @property
-    def reason(self) -> str:
-        """Return why no rule can judge it, as a predicate."""
-        return "has no value" if self.value.text is None else "refers to something outside of the file"
-
-
-class Unseen(NamedTuple):
-    """What a container reads, or a kustomization builds, and is not among the files."""
-
-    place: Place
-    reads: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.reads} is not among the files"
 
 
 class Difference(msgspec.Struct, frozen=True):

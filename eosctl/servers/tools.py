@@ -101,7 +101,7 @@ def _lint(given: LintArguments, _: Connection, callbacks: Callbacks) -> Answer:
     unread = [f"{one.file}: {one.error.what}" for one in linted.unreadable]
     unread += [f"{file}: about Kafka, and not understood" for file in linted.not_understood]
     unread += map(str, linted.unseen)
-    unread += [f"{one.value.place}: {one.value.key} {one.reason}" for one in linted.undecided]
+    unread += map(str, linted.undecided)
     unread += _skipped(linted.diagnosis)
     if not linted.read_as:
         unread.append("everything: no settings of Kafka were recognized")

@@ -45,6 +45,9 @@ def test_each_spelling_of_a_code_has_the_category_of_its_name(spelling: str) -> 
         *("job failed with code 90", "PRODUCER_FENCED: error code 90"),
         *("mysql error code: 45", "error code 3 from a printer"),
         "kafka: JsonParseException: Unexpected character ('Z' (code 90)): expected a valid value",
+        "kafka import failed: LEADER_NOT_READY_TO_SERVE[code 23]: Not ready to serve",
+        "kafka task failed\norg.acme.store.StoreException: shard moved [code 47]",
+        "kafka task failed\nCaused by: org.acme.store.StoreException: shard moved, error code 6",
     ],
 )
 def test_other_numbers_are_not_codes_of_kafka(text: str) -> None:

@@ -17,7 +17,7 @@ UNSURE = (
 SURE = "2025-02-02T09:40:01.000Z ERROR stockroom: cannot produce: Local: Fatal error\n"
 REFUSED = (
     "%3|1739000400.100|FAIL|rdkafka#producer-1| [thrd:sasl_ssl://bus.example.net:9093/bootstrap]: "
-    "sasl_ssl://bus.example.net:9093/bootstrap: SASL authentication error: The request was refused by a rule. "
+    "sasl_ssl://bus.example.net:9093/bootstrap: SASL authentication error: The request was refused. Ask for a rule. "
     "(after {}ms in state AUTH_REQ)\n"
 )
 OVERCOME = (
@@ -43,7 +43,7 @@ def test_the_headline_is_about_the_first_incident(tmp_path: Path) -> None:
 
 def test_a_reason_in_brackets_does_not_end_the_headline(tmp_path: Path) -> None:
     text = said(tmp_path, sender="".join(REFUSED.format(number) for number in (4, 5, 6)))
-    assert "refused by a rule. (after 4ms in state AUTH_REQ))" in text
+    assert "(The request was refused. Ask for a rule), so brokers refuse" in text
     assert text.count("(") == text.count(")")
 
 
@@ -81,3 +81,24 @@ def test_lines_of_a_trace_behind_a_sign_are_recognized(sign: str, tmp_path: Path
 def test_lines_between_such_records_are_not_recognized(tmp_path: Path) -> None:
     rows = "".join(f"shelf {number};full;{number * 7}\nshelf {number};empty;0\n" for number in range(12))
     assert "recognized in only" in said(tmp_path, shelves=STARTED + rows + FRAMEWORK)
+
+
+@pytest.mark.parametrize(
+    ("ordinary", "expected"),
+    [
+        (8, "No incident found."),
+        (30, "No incident found, with only 1 of 31 records in the log catalog."),
+    ],
+)
+def test_a_log_of_few_known_records_is_described_so(tmp_path: Path, ordinary: int, expected: str) -> None:
+    known = "[2026-11-20 10:00:00,000] INFO Kafka version: 3.9.0 (org.apache.kafka.common.utils.AppInfoParser)\n"
+    other = "[2026-11-20 10:00:01,000] WARN The shop has no oranges (com.acme.Shop)\n"
+    assert said(tmp_path, shop=known + other * ordinary) == expected
+
+
+def test_a_name_that_old_clients_drop_is_named(tmp_path: Path) -> None:
+    dropped = (
+        "[2026-11-20 10:00:00,000] WARN Removing server kafka-7:9092 from bootstrap.servers as DNS resolution failed "
+        "for kafka-7 (org.apache.kafka.clients.ClientUtils)\n"
+    )
+    assert "cannot resolve kafka-7" in said(tmp_path, shop=dropped)

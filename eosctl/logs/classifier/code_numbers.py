@@ -45,6 +45,10 @@ _OF_OTHERS: Final = re.compile(
     re.IGNORECASE,
 )
 """The words in front of the numbers of other systems, and a character in front of its number (Jackson)."""
+_OTHER_CONSTANT: Final = re.compile(r"\b(?!UNKNOWN|KAFKA|ERR_)([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+) ?[\[(]$")
+"""The name of an error that has the number behind it: ``LEADER_NOT_READY_TO_SERVE[code 23]``."""
+_THROWN: Final = re.compile(r"\s*(?:Caused by: )?(?:[a-z]\w*\.){1,8}[\w$]{1,80}(?:Exception|Error)\b")
+"""The beginning of an exception with its package, or of the cause of one."""
 _REACH: Final = 40
 """Number of characters in front of a code that are read."""
 
@@ -71,14 +75,19 @@ def names_of_codes(text: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    is_of_kafka = _KAFKA.search(text) is not None
-    for pattern in (_CERTAIN, _PROBABLE) if is_of_kafka else (_CERTAIN,):
-        for found in pattern.finditer(text):
-            number = next(filter(None, found.groups()))
-            # Any program has errors with the numbers 1 to 9.
-            is_own = is_of_kafka or len(number) > 1
-            if is_own and _OF_OTHERS.search(text[max(0, found.start() - _REACH) : found.start()]) is None:
-                yield number
+    names_kafka = _KAFKA.search(text) is not None
+    for line in text.splitlines():
+        # What the message or another cause says does not make the number of an exception Kafka's.
+        is_of_kafka = names_kafka and (_THROWN.match(line) is None or _KAFKA.search(line) is not None)
+        for pattern in (_CERTAIN, _PROBABLE) if is_of_kafka else (_CERTAIN,):
+            for found in pattern.finditer(line):
+                number = next(filter(None, found.groups()))
+                before = line[max(0, found.start() - _REACH) : found.start()]
+                named = _OTHER_CONSTANT.search(before)
+                is_other = _OF_OTHERS.search(before) or (named and named[1] not in _names().values())
+                # Any program has errors with the numbers 1 to 9.
+                if (is_of_kafka or len(number) > 1) and not is_other:
+                    yield number
 
 
 @cache

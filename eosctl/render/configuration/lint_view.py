@@ -7,9 +7,9 @@ import msgspec
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import Linted
-from eosctl.model.deployment import Undecided
 from eosctl.model.read_as import ReadAs
 from eosctl.model.redaction import setting_text
+from eosctl.model.unjudged import Undecided
 from eosctl.render.envelope import Envelope, envelope
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.findings.log_reading import nothing_read_text, unjudged_text, unread_text
+from eosctl.findings.log_reading import known_share_text, nothing_read_text, unjudged_text, unread_text
 from eosctl.findings.other_programs import are_of_other_programs
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
@@ -105,7 +105,7 @@ def _verdict(findings: LogFindings) -> list[str]:
         place = "" if is_whole else " in the recognized records"
         if unjudged := unjudged_text(findings):
             return [f"{unjudged}.", *calls]
-        return calls or [f"No incident found{place}.", *_tolerated(findings)]
+        return calls or [f"No incident found{place}{known_share_text(findings)}.", *_tolerated(findings)]
     worst = worst_first(findings.incidents)[0]
     others = len(findings.incidents) - 1
     more = f"; {count_text(others, 'more incident')}" if others else ""

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, Value, Variation
+from eosctl.model.deployment import Component, Deployment, Place, Role, Value, Variation
 from eosctl.model.redaction import redact_text
+from eosctl.model.unjudged import Unseen
 from eosctl.settings.deployment.detection import sources_of
 from eosctl.settings.deployment.plain_resources import has_no_place, has_no_setting
 from eosctl.settings.deployment.whole_documents import documents_of

@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Unreadable
-from eosctl.model.deployment import Deployment, Unseen
+from eosctl.model.deployment import Deployment
+from eosctl.model.unjudged import Unseen
 from eosctl.text import count_text
 
 MARK: Final = "eosctl:"

@@ -7,7 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
-from eosctl.model.deployment import Place, Unseen
+from eosctl.model.deployment import Place
+from eosctl.model.unjudged import Unseen
 
 
 class _Include(NamedTuple):

@@ -9,7 +9,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.model.deployment import Place, Unseen, Value
+from eosctl.model.deployment import Place, Value
+from eosctl.model.unjudged import Unseen
 from eosctl.settings.files.file_texts import is_of_others
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row
 from eosctl.settings.programs.environment import is_image_of_broker

@@ -14,7 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Place, Unseen
+from eosctl.model.deployment import Place
+from eosctl.model.unjudged import Unseen
 from eosctl.settings.files.documents import parse_within
 from eosctl.settings.files.file_texts import mentions_kafka
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row

@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.model.deployment import Unseen, Value
+from eosctl.model.deployment import Value
+from eosctl.model.unjudged import Unseen
 from eosctl.settings.formats.node_config import names_variables
 
 _REFERENCE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::[^}]*)?\}")

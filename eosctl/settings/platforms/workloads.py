@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Place, Role, Unseen, Value
+from eosctl.model.deployment import Place, Role, Value
+from eosctl.model.unjudged import Unseen
 from eosctl.settings.files.documents import parse_within, starts_programs
 from eosctl.settings.formats.pm2_file import NAMES as PM2_FILES
 from eosctl.settings.formats.tree import Branch, Leaf, Node, Row

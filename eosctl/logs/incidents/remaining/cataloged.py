@@ -18,6 +18,7 @@ from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.remaining.attempts import EPISODE_MS, attempts_of
 from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, in_its_log, is_fault
 from eosctl.logs.incidents.remaining.observations import is_harmless, judged_by_evidence
+from eosctl.logs.incidents.remaining.owners import OF_PARTITION, OF_PEER, OF_QUORUM, name_of, owner_of
 from eosctl.logs.incidents.remaining.sentences import (
     UNEXPLAINED,
     details_of,
@@ -25,7 +26,6 @@ from eosctl.logs.incidents.remaining.sentences import (
     last_cause,
     role_of,
     subject_of,
-    transactional_id_of,
 )
 from eosctl.logs.incidents.remaining.spans import ECHO_MS, MOMENT_MS, brief, continued, occurrence_count, spread
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
@@ -34,7 +34,7 @@ from eosctl.logs.incidents.timeline.program_names import MADE_NAME, opening, pro
 from eosctl.logs.incidents.timeline.second_categories import category_of_cause, is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
-from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -82,49 +82,16 @@ _OF_ABSENCE: Final[frozenset[EventCategory]] = frozenset({"NOT_LEADER"})
 """Categories of what a client also meets while it reaches no broker: that is their reason, and they are not its."""
 _AFTERMATH: Final[frozenset[EventCategory]] = frozenset({"RECORDS_DROPPED"})
 """Categories of what a program gives up in the end: what it reports before is not their echo, but their reason."""
-_OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
-"""Categories of faults of the whole metadata quorum, which each of its nodes reports."""
-_OF_PROGRAM: Final = frozenset(
-    {
-        *("CLIENT_SETTING_REFUSED", "CODEC_NOT_AVAILABLE", "CONSUMING_TOO_SLOW", "ROLL_BLOCKED"),
-        *("STORAGE_SPACE_LOW", "STORAGE_SPACE_SHRINKS"),
-    }
-)
-"""Categories of faults of one program, whose records name different parts of it."""
 _OF_MACHINE: Final = frozenset({"DEVICE_FAILED"})
 """Categories of faults of a machine, which its kernel reports."""
-_OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS", "HANGING_TXN_HINT"})
-"""Categories of faults of a group, which a program logs again without the group's name."""
 _OF_READERS: Final = frozenset({"HANGING_TXN_HINT"})
 """Categories of faults that a reader reports: its own transactional id is not that of the cause."""
-_OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
-"""Categories of faults that one client reports of several partitions together."""
-_OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
-"""Categories of faults of a producer's open transaction, whose records name its id or a partition."""
-_OF_PRODUCER_ID: Final = frozenset({"UNKNOWN_PRODUCER_ID"})
-"""Categories of faults of a producer's state, which a client reports with the epoch, and a broker without it."""
-_OF_MEMBER: Final = frozenset({"GROUP_FENCED"})
-"""Categories of faults of one member, which a record without its group reports for each of its partitions."""
-_OF_PEER: Final = frozenset({"FOLLOWER_SILENT"})
-"""Categories of faults of the node that a record names, which others report for each of its partitions."""
 _RETRIED: Final = "Nothing: clients repeat such requests by themselves."
-_OF_PARTITION: Final = "{topic-partition}"
-"""The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
 _OF_PRODUCERS: Final = ("transactional.id", "connector.task", "application.id", "client.id", "group")
 """What a sentence names, the most precise first; a producer is not its program's group."""
 _PRODUCERS: Final = kinds_with("fails_transaction") | kinds_with("of_producer") | kinds_with("in_error_state")
 _ROLES: Final = ("broker", "controller")
-_OWNERS: Final[tuple[EventField, ...]] = (
-    "group",
-    "partition",
-    "coordinator_partition",
-    "topic",
-    "topic_id",
-    "principal",
-    "store",
-    "log_dir",
-)
 
 
 def find_cataloged(
@@ -141,7 +108,7 @@ def find_cataloged(
     topics = _topics_by_id(records)
     named = (_with_partition(in_its_log(timeline, _by_cause(one, known)), topics) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
-    groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
+    groups = by_key((owner_of(timeline, one, known[one.category]), one) for one in timed).values()
     spans = [span for events in groups for span in attempts_of(timeline, events, known[events[0].category])]
     faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
     faults.extend(spread(timeline, spans, known))
@@ -185,44 +152,6 @@ def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident])
     return event._replace(category=cause) if cause is not None and cause in known else event
 
 
-def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> str:
-    """Return the subject of an event apart from its category: a name in it, or the program that wrote it."""
-    if event.category in _OF_QUORUM:
-        return event.category
-    if event.category in _OF_PROGRAM:
-        return "\0".join((event.category, timeline.log_of(event)))
-    if event.category in _OF_GROUP and (group := timeline.value_in_log(event, "group")):
-        return "\0".join((event.category, event.fields.get("group", "") or group))
-    if event.category in _OF_CLIENT and event.application not in timeline.servers():
-        # The program reports its client's error again, without the names.
-        client = event.fields.get("client_id") or timeline.value_in_log(event, "client_id")
-        client = client or event.fields.get("rdkafka_client", "")
-        group = event.fields.get("group") or timeline.value_in_log(event, "group")
-        return "\0".join((event.category, timeline.log_of(event), client, group))
-    if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
-        return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
-    if event.category in _OF_PRODUCER_ID and (producer := event.fields.get("producer_id")):
-        return "\0".join((event.category, producer))
-    if event.category in _OF_MEMBER and _is_unnamed_member(timeline, event):
-        return "\0".join((event.category, timeline.log_of(event)))
-    if event.category in _OF_PEER and (peer := event.fields.get("peer")):
-        return "\0".join((event.category, peer))
-    partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""
-    return "\0".join((event.category, partition or _name(timeline, event) or timeline.log_of(event)))
-
-
-def _is_unnamed_member(timeline: LogTimeline, event: LogEvent) -> bool:
-    """Return whether a client's record names neither its group nor its client."""
-    is_named = event.fields.get("group") or event.fields.get("client_id") or transactional_id_of(timeline, event)
-    return not is_named and event.application not in timeline.servers()
-
-
-def _name(timeline: LogTimeline, event: LogEvent) -> str:
-    return transactional_id_of(timeline, event) or next(
-        (value for name in _OWNERS if (value := event.fields.get(name))), ""
-    )
-
-
 def _joined(
     timeline: LogTimeline, faults: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
 ) -> Iterator[Sequence[LogEvent]]:
@@ -259,7 +188,7 @@ def _joined(
             repeats = _VAGUE[events[0].category].union(unnamed)
         elif own.cause == UNEXPLAINED:
             repeats = alike[own.kind] - {events[0].category}
-        elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):
+        elif not _is_named(timeline, events[0], own) and (is_client or name_of(timeline, events[0])):
             # A client repeats its library's record, and a coordinator its partition's, but without the name.
             repeats = {events[0].category}
         logs = {timeline.log_of(one) for one in events}
@@ -278,9 +207,9 @@ def _vagueness(event: LogEvent) -> int:
 
 def _is_named(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
     """Return whether an event names the subject of its category's verdict."""
-    if known.what.startswith(_OF_PARTITION):
+    if known.what.startswith(OF_PARTITION):
         return bool(event.fields.get("partition") or event.fields.get("coordinator_partition"))
-    return bool(_name(timeline, event))
+    return bool(name_of(timeline, event))
 
 
 class _Faults:
@@ -345,10 +274,10 @@ def _incident(
         subject |= {"group": group} if not subject.get("group") and (group := timeline.group_of(head)) else {}
     if head.category in _OF_MACHINE and head.host:
         subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
-    if head.category in _OF_PEER:
+    if head.category in OF_PEER:
         # Indexes alone do not identify partitions of several topics.
         subject = {name: value for name, value in subject.items() if name not in ("partition", "partitions")}
-    if head.category in _OF_QUORUM and len(nodes := _controllers_of(timeline, own)) > 1:
+    if head.category in OF_QUORUM and len(nodes := _controllers_of(timeline, own)) > 1:
         subject = {name: value for name, value in subject.items() if name not in _ROLES} | {"controllers": nodes}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
     values = {name: value for name, value in subject.items() if isinstance(value, str)}

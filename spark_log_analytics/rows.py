@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_columns, batch_of_rows
 from eosctl.logs.tally import SplitCounts, SplitScan
-from eosctl.model.log_event import CALM_LEVELS, PROBLEM_CATEGORIES, PROBLEM_LEVELS, LogEvent, LoggedException
+from eosctl.model.log_event import CALM_LEVELS, NOISE, PROBLEM_CATEGORIES, PROBLEM_LEVELS, LogEvent, LoggedException
 from spark_log_analytics.task_costs import COST_COLUMNS, TaskClock, TaskCost, cost_type
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def is_problem_row() -> Column:
 
     is_without_level = ~f.col("level").isin(*sorted(CALM_LEVELS))
     by_category = is_without_level & f.col("category").isin(*sorted(PROBLEM_CATEGORIES))
-    return f.col("level").isin(*sorted(PROBLEM_LEVELS)) | f.col("exception").isNotNull() | by_category
+    by_level = f.col("level").isin(*sorted(PROBLEM_LEVELS))
+    return (f.col("category") != NOISE) & (by_level | f.col("exception").isNotNull() | by_category)
 
 
 def arrow_schema(*, with_counts: bool) -> pa.Schema:

@@ -212,7 +212,8 @@ def test_one_commit_that_times_out_is_a_warning(tmp_path: Path) -> None:
     ("innermost", "cause"),
     [
         ("com.example.store.StoreException: table gauges is read-only", "failure-outside-kafka"),
-        ("java.net.ConnectException: Connection refused", "unexplained"),
+        ("java.net.ConnectException: Connection refused", "external-system-unreachable"),
+        ("org.apache.kafka.common.errors.DisconnectException: null", "unexplained"),
     ],
 )
 def test_a_task_fails_with_the_system_inside_its_exception(tmp_path: Path, innermost: str, cause: str) -> None:

@@ -191,6 +191,7 @@ OF_SUBJECTS = {
 }
 OBSERVED = {
     *(
+        "fatal-reason",
         "allocated",
         "limit",
         "who",

@@ -58,7 +58,7 @@ def test_a_transaction_with_such_records_must_be_aborted(tmp_path: Path) -> None
 
 def test_clients_since_2_1_have_their_own_limit(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"load.log": log_of(EXPIRING.format(":120004 ms has passed since batch creation"))})
-    assert one.root_cause == "records-not-acknowledged-in-time" and f"within {SETTING}" in one.explanation
+    assert one.root_cause == "records-not-acknowledged-in-time" and f"({SETTING} in the Java client)" in one.explanation
 
 
 def test_librdkafka_names_its_limit_otherwise(tmp_path: Path) -> None:

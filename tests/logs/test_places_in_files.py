@@ -68,7 +68,9 @@ def test_a_link_to_a_folder_elsewhere_is_named(tmp_path: Path) -> None:
     assert list(list_files([logs])) == [(logs / "far", LINKED_FOLDER), (logs / "today" / "a.log", "")]
 
 
-@pytest.mark.parametrize(("folder", "is_named"), [("in", False), ("logs", False), ("harbor-worker", True)])
+@pytest.mark.parametrize(
+    ("folder", "is_named"), [("in", False), ("tmp/logs", False), ("harbor-worker", True), ("harbor-worker/logs", True)]
+)
 def test_any_folder_is_not_a_program(tmp_path: Path, folder: str, is_named: bool) -> None:
     (found,) = judge(tmp_path, {f"{folder}/connect.log": REFUSED})
-    assert found.explanation.startswith(folder if is_named else "The program of connect.log")
+    assert found.explanation.startswith("harbor-worker" if is_named else "The program of connect.log")

@@ -14,6 +14,7 @@ from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.any_program import names_kafka
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, is_problem
@@ -26,6 +27,8 @@ _KINDS: Final = kinds_with("of_producer")
 _STAGES: Final[tuple[EventCategory, ...]] = (
     *("BROKERS_UNREACHED", "CONNECTIONS_LOST", "COORDINATOR_UNAVAILABLE", "TIMEOUT_OTHER"),
 )
+_THREAD: Final = "[thrd:"
+"""The beginning of what librdkafka logs behind its client's name."""
 _CLIENT: Final[tuple[EventField, ...]] = ("client_id", "rdkafka_client", "transactional_id")
 
 
@@ -54,6 +57,10 @@ def _between(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
 
 
 def _agrees(event: LogEvent, names: dict[EventField, set[str]]) -> bool:
+    """Return whether a record is of a client of Kafka, and names none but that of an incident."""
+    is_named = any(event.fields.get(field) for field in _CLIENT)
+    if not (is_named or _THREAD in event.message or names_kafka(f"{event.logger} {event.message}")):
+        return False
     return all(not values or event.fields.get(field, "") in {"", *values} for field, values in names.items())
 
 

@@ -185,13 +185,14 @@ def test_alternatives_name_known_observations() -> None:
 
 
 OF_SUBJECTS = {
-    "group",
+    *("group", "group.instance.id"),
     *("broker-address", "connector", "connector-tasks", "is-fatal", "metadata-offset"),
     *("topic", "topic-partition", "transactional.id", "who"),
 }
 OBSERVED = {
     *(
         "fatal-reason",
+        "loaded-at",
         "allocated",
         "limit",
         "who",

@@ -193,6 +193,7 @@ OBSERVED = {
     *(
         "fatal-reason",
         "loaded-at",
+        *("ended", "ended-at", "left", "system"),
         "allocated",
         "limit",
         "who",

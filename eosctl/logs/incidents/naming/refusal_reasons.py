@@ -129,6 +129,17 @@ _REASONS: Final = (
         "identity token, metadata service). Brokers and policies are not the cause.",
     ),
     _Reason(
+        re.compile(
+            r"(?:Failed to (?:configure|create) SaslClient|Could not find a '[^'\n]{1,80}' entry in the JAAS"
+            r"|\b[Nn]o LoginModules? (?:configured|found)\b|\bunable to find LoginModule class\b)"
+        ),
+        "login-not-created",
+        "The reason is on the client's side: it could not create its login, so it sent none, and no broker refused it.",
+        "Check the settings of this client: sasl.mechanism, sasl.jaas.config, sasl.client.callback.handler.class, and "
+        "that the classes they name are on its class path. The clients of a connector take theirs from consumer.* and "
+        "producer.* of the worker.",
+    ),
+    _Reason(
         re.compile(r"(?i:\b(?:local|SAS|key) ?auth(?:entication)?\b[^\n]{0,40}\bdisabled\b)"),
         "keys-disabled",
         "The reason is the kind of login: the service does not accept keys, only identities.",

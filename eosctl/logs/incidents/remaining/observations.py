@@ -33,6 +33,7 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_of_zookeeper,
     is_producer_fenced,
     is_refused_at_write,
+    is_sink_commit_timed_out,
     is_table_of_host_full,
     is_without_broker,
 )
@@ -381,6 +382,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "of-librdkafka": is_of_librdkafka,
     "of-zookeeper": is_of_zookeeper,
     "of-a-sink": is_of_sink,
+    "sink-commit-timed-out": is_sink_commit_timed_out,
     "listener-threw": is_of_listener,
     "offset-without-a-record": is_beyond_a_gap,
     "producer-fenced": is_producer_fenced,

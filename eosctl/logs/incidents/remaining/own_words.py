@@ -49,6 +49,7 @@ _UNSENT: Final = re.compile(
     r"Expiring \d+ record\(s\) for [^\n]{1,300} has passed since (?:batch creation plus linger time|last append)\b"
 )
 """A batch that a client before Kafka 2.1 gave up in its queue (``ProducerBatch.maybeExpire``)."""
+_TIMED_OUT: Final = "Commit of offsets timed out"
 _BEFORE_2_1: Final = re.compile(
     r"has passed since last attempt plus backoff time\b|\bBatch Expired\b"
     r"|Batch containing \d+ record\(s\) expired due to timeout while requesting metadata"
@@ -218,6 +219,11 @@ def is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] 
     chains = [event.exception.chain for event in events if event.exception is not None]
     is_of_kafka = any(name.startswith(_OF_CLIENTS) for chain in chains for name in chain)
     return {} if chains and not is_of_kafka and all(_SINK in event.message for event in events) else None
+
+
+def is_sink_commit_timed_out(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe sink tasks that only waited too long for the answer to a commit (``WorkerSinkTask.iteration``)."""
+    return {} if all(_SINK in event.message and _TIMED_OUT in event.message for event in events) else None
 
 
 def is_of_connector(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

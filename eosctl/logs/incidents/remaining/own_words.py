@@ -43,13 +43,13 @@ _GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got 
 _LISTENER: Final = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 _FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.springframework.transaction.")
 _SINK: Final = "WorkerSinkTask{"
+_COMMIT_TIMED_OUT: Final = "Commit of offsets timed out"
 _OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
 _UNSENT: Final = re.compile(
     r"Expiring \d+ record\(s\) for [^\n]{1,300} has passed since (?:batch creation plus linger time|last append)\b"
 )
 """A batch that a client before Kafka 2.1 gave up in its queue (``ProducerBatch.maybeExpire``)."""
-_TIMED_OUT: Final = "Commit of offsets timed out"
 _BEFORE_2_1: Final = re.compile(
     r"has passed since last attempt plus backoff time\b|\bBatch Expired\b"
     r"|Batch containing \d+ record\(s\) expired due to timeout while requesting metadata"
@@ -223,7 +223,7 @@ def is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] 
 
 def is_sink_commit_timed_out(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Observe sink tasks that only waited too long for the answer to a commit (``WorkerSinkTask.iteration``)."""
-    return {} if all(_SINK in event.message and _TIMED_OUT in event.message for event in events) else None
+    return {} if all(_SINK in event.message and _COMMIT_TIMED_OUT in event.message for event in events) else None
 
 
 def is_of_connector(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

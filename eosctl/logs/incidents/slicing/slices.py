@@ -24,6 +24,7 @@ from eosctl.logs.classifier.catalog import load_incidents
 from eosctl.logs.incidents.joining.returns import GAP_MS, STUCK_GAP_MS
 from eosctl.logs.incidents.servers.quorum import fetched_from, voter_not_reached
 from eosctl.logs.incidents.timeline.announced import guessed_ids
+from eosctl.logs.incidents.timeline.backoffs import LONGEST_MS
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
 from eosctl.logs.incidents.timeline.trouble import DISCONNECTS, SUCCESSES
 from eosctl.logs.incidents.timeline.unnamed import STARTED_MS, UNKNOWN_CLOCK_MS
@@ -42,10 +43,13 @@ SHORTEST_MS: Final = 1_800_000
 MARGIN_MS: Final = 2_400_000
 """Covers the longest pause within an incident (``GAP_MS``) and two lookups of ten minutes."""
 LONG_MARGIN_MS: Final = 14_400_000
-LONG_GAP_MS: Final = STUCK_GAP_MS
-"""The same for categories that are an incident only if they repeat or last, and for a producer that stays refused."""
+LONG_GAP_MS: Final = max(STUCK_GAP_MS, LONGEST_MS)
+"""The same for categories that are an incident only if they repeat or last, for a producer that stays refused, and for
+faults that a client retries with growing waits."""
 _OF_STUCK: Final[frozenset[EventCategory]] = frozenset({"OUT_OF_ORDER_SEQUENCE", *SUCCESSES})
 """Categories of refused sequences, and of what ends them."""
+_RETRIED: Final[frozenset[EventCategory]] = frozenset({"DISK_ERROR", "INVALID_TXN_TIMEOUT", "RECORD_TOO_LARGE"})
+"""Categories of faults that other detectors follow through growing waits."""
 
 _NODES: Final[tuple[EventField, ...]] = ("fenced_broker", "controller", "leader", "former_leader", "candidate", "role")
 LIVES: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
@@ -136,7 +140,9 @@ def plan_slices(counts: Mapping[int, int], slice_events: int = SLICE_EVENTS) -> 
 def _long_categories() -> frozenset[EventCategory]:
     """Return the categories that are an incident only if they repeat or last, or that a later one depends on."""
     known = load_incidents().items()
-    return _OF_STUCK.union(category for category, one in known if one.at_least > 1 or one.lasting_s or one.renewed_s)
+    return (_OF_STUCK | _RETRIED).union(
+        category for category, one in known if one.at_least > 1 or one.lasting_s or one.renewed_s
+    )
 
 
 def margin_of(category: EventCategory) -> int:

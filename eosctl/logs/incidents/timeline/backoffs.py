@@ -1,7 +1,7 @@
 """Recognize the pauses of a client that waits longer after each attempt, so that its attempts stay one fault.
 
 Clients and pipelines multiply their wait by a factor, two as a rule, add jitter, and stop at a maximum, which may be
-hours.
+more than an hour.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ LEAST: Final = 4
 """Minimum ratio of the longest pause to the first one: faults that return by chance do not grow in order."""
 STEPS: Final = 3
 """Minimum number of pauses that show it."""
+LONGEST_MS: Final = 5_400_000
+"""Maximum pause within a backoff. Slices of long logs have only samples of what is further away, and the pauses
+between samples grow, too."""
 MOMENT_MS: Final = 500
 """Records of one attempt, of a client library and its program, follow each other in this time."""
 
@@ -48,22 +51,27 @@ def retries(
         yield current
 
 
-def in_backoff(pauses_ms: Sequence[int]) -> Sequence[bool]:
-    """Return for each pause, in milliseconds, whether it belongs to a backoff.
+def in_backoff(pauses_ms: Sequence[int], longest_ms: int = LONGEST_MS) -> Sequence[bool]:
+    """Return for each pause, in milliseconds, whether it belongs to a backoff with none longer than a limit.
 
     >>> in_backoff([1_000, 2_100, 3_900, 8_200, 8_000])
     [True, True, True, True, True]
     >>> in_backoff([600_000, 600_000, 2_700_000, 90_000])
     [False, False, False, False]
     """
-    return [len(run) >= STEPS and max(run) >= LEAST * max(run[0], 1) for run in _runs(pauses_ms) for _ in run]
+    return [
+        len(run) >= STEPS and LEAST * max(run[0], 1) <= max(run) <= longest_ms
+        for run in _runs(pauses_ms, longest_ms)
+        for _ in run
+    ]
 
 
-def _runs(pauses_ms: Sequence[int]) -> Iterator[list[int]]:
+def _runs(pauses_ms: Sequence[int], longest_ms: int) -> Iterator[list[int]]:
     """Split pauses where one is too long or too short to follow the one before it."""
     current = list(pauses_ms[:1])
     for before, after in pairwise(pauses_ms):
-        if not before * JITTER <= after <= before * GROWTH:
+        is_usual = before <= longest_ms and after <= longest_ms
+        if not (is_usual and before * JITTER <= after <= before * GROWTH):
             yield current
             current = []
         current.append(after)

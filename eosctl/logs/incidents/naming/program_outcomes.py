@@ -20,6 +20,7 @@ from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.trouble import SUCCESSES
+from eosctl.logs.records.literals import required_literal
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
@@ -60,13 +61,15 @@ def _is_end(timeline: LogTimeline, event: LogEvent) -> bool:
     if event.category in (_ENDED, _JOB):
         return True
     is_own = event.category == UNCLASSIFIED or event.level not in ERROR_LEVELS
-    return is_own and any(text.search(event.message) for text in _words())
+    return is_own and any(literal in event.message and text.search(event.message) for literal, text in _words())
 
 
 @cache
-def _words() -> Sequence[re.Pattern[str]]:
+def _words() -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return the expressions of the category, each with a text that all of its matches contain."""
     category = load_catalog().find(_ENDED)
-    return tuple(map(re.compile, category.patterns)) if category is not None else ()
+    patterns = () if category is None else category.patterns
+    return tuple((required_literal(text), re.compile(text)) for text in patterns)
 
 
 def _with_ends(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import takewhile
+from operator import eq
 from typing import Final
 
 from eosctl.model.event_names import EventField
@@ -61,25 +63,36 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
             if beginning in found and (full := found[beginning].longest_in(event.message)):
                 whole[name] = full
         if event.application in several and not event.fields.get("transactional_id"):
-            whole |= _mentioned(event, several[event.application])
+            whole |= several[event.application].mentioned_in(event)
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
-def _several_ids(events: Iterable[LogEvent]) -> Mapping[str, frozenset[str]]:
+def _several_ids(events: Iterable[LogEvent]) -> Mapping[str, _Ids]:
     """Return the transactional ids of each application whose records name several of them, all with a number."""
     found: dict[str, set[str]] = defaultdict(set)
     for event in events:
         if named := event.fields.get("transactional_id"):
             found[event.application].add(named)
-    return {name: frozenset(ids) for name, ids in found.items() if len(ids) > 1 and all(map(_NUMBERED.search, ids))}
+    return {name: _Ids(ids) for name, ids in found.items() if len(ids) > 1 and all(map(_NUMBERED.search, ids))}
 
 
-def _mentioned(event: LogEvent, ids: frozenset[str]) -> dict[EventField, str]:
-    """Return the only id that a message has as a word, unless it is its partition or topic."""
-    named = ids.intersection(_WORD.findall(event.message))
-    if len(named) != 1 or named & {event.fields.get("partition", ""), event.fields.get("topic", "")}:
-        return {}
-    return {"transactional_id": next(iter(named))}
+class _Ids:
+    """The transactional ids of an application, which as a rule begin alike."""
+
+    def __init__(self, ids: Set[str]) -> None:
+        self._ids = frozenset(ids)
+        first, last = min(ids), max(ids)
+        alike = sum(1 for _ in takewhile(bool, map(eq, first, last)))
+        self._beginning = first[:alike]
+
+    def mentioned_in(self, event: LogEvent) -> dict[EventField, str]:
+        """Return the only id that a message has as a word, unless it is its partition or topic."""
+        if self._beginning not in event.message:
+            return {}
+        named = self._ids.intersection(_WORD.findall(event.message))
+        if len(named) != 1 or named & {event.fields.get("partition", ""), event.fields.get("topic", "")}:
+            return {}
+        return {"transactional_id": next(iter(named))}
 
 
 def _task_of(event: LogEvent) -> str:

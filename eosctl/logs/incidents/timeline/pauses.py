@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -25,9 +26,16 @@ def pause_ms(event: LogEvent) -> float:
     return 60_000 * minutes + 1000 * seconds + rest
 
 
+_found: Final[WeakKeyDictionary[LogTimeline, Sequence[LogEvent]]] = WeakKeyDictionary()
+"""The long pauses of each timeline in use: every fault asks for them, and a collector logs many short ones."""
+
+
 def long_pauses(timeline: LogTimeline) -> Sequence[LogEvent]:
     """Return the pauses of at least ``LONG_MS``; each record is written at the end of its pause."""
-    return [event for event in timeline.of("GC_PAUSE", "PROCESS_PAUSED") if pause_ms(event) >= LONG_MS]
+    if timeline not in _found:
+        pauses = timeline.of("GC_PAUSE", "PROCESS_PAUSED")
+        _found[timeline] = [event for event in pauses if pause_ms(event) >= LONG_MS]
+    return _found[timeline]
 
 
 def is_silent_in(timeline: LogTimeline, event: LogEvent, pause: LogEvent) -> bool:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.model.log_event import SourceSummary
+from eosctl.model.log_event import ProgramSpan, SourceSummary
 
 _PART: Final = 1000
 """Number of files that are packed together, so that no copy of all texts is made."""
@@ -42,4 +42,5 @@ class PackedSources:
     def _unpacked(self) -> Iterator[SourceSummary]:
         for part in self._parts:
             for fields in json.loads(zlib.decompress(part)):
-                yield SourceSummary(*fields)
+                summary = SourceSummary(*fields)
+                yield summary._replace(programs=tuple(ProgramSpan(*span) for span in summary.programs))

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_columns, batch_of_rows
 from eosctl.logs.tally import SplitCounts, SplitScan
-from eosctl.model.log_event import CALM_LEVELS, NOISE, PROBLEM_CATEGORIES, PROBLEM_LEVELS, LogEvent, LoggedException
+from eosctl.model.log_event import (
+    CALM_LEVELS,
+    NOISE,
+    PROBLEM_CATEGORIES,
+    PROBLEM_LEVELS,
+    LogEvent,
+    LoggedException,
+    ProgramSpan,
+)
 from spark_log_analytics.task_costs import COST_COLUMNS, TaskClock, TaskCost, cost_type
 
 if TYPE_CHECKING:
@@ -27,10 +35,13 @@ EVENT_COLUMNS: Final = (
 )
 """The columns of events, as Spark's DDL."""
 
+PROGRAM_COLUMNS: Final = "array<struct<application:string,host:string,first_ms:long,last_ms:long>>"
+"""The times of the programs in a file."""
+
 SCAN_COLUMNS: Final = (
     f"{EVENT_COLUMNS}, split_start long, kept_count long, "
     "counts struct<size_bytes:long,newline_count:long,event_count:long,unmatched_line_count:long,truncated_count:long,"
-    f"undecodable_count:long,first_ms:long,last_ms:long,error:string>, cost {COST_COLUMNS}"
+    f"undecodable_count:long,first_ms:long,last_ms:long,error:string,programs:{PROGRAM_COLUMNS}>, cost {COST_COLUMNS}"
 )
 """The columns of a scan: events (``counts`` is null), and one row per split with its event count, counts, and cost."""
 
@@ -62,10 +73,24 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
         *(("fields", pa.map_(text, text)), ("exception", thrown), ("message", text)),
     ]
     if with_counts:
-        numbers = [(name, number) for name in SplitCounts._fields if name != "error"]
-        columns += [("split_start", number), ("kept_count", number), ("counts", pa.struct([*numbers, ("error", text)]))]
+        numbers = [(name, number) for name in SplitCounts._fields if name not in {"error", "programs"}]
+        counts = pa.struct([*numbers, ("error", text), ("programs", program_type())])
+        columns += [("split_start", number), ("kept_count", number), ("counts", counts)]
         columns.append(("cost", cost_type()))
     return pa.schema(columns)
+
+
+def program_type() -> pa.DataType:
+    """Return the Arrow form of the times of the programs in a file."""
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.int64()
+    return pa.list_(pa.struct([("application", text), ("host", text), ("first_ms", number), ("last_ms", number)]))
+
+
+def programs_of(rows: Iterable[Mapping[str, Any]]) -> tuple[ProgramSpan, ...]:
+    """Turn collected rows back into the times of programs."""
+    return tuple(ProgramSpan(**row) for row in rows)
 
 
 def scan_batches(
@@ -175,7 +200,7 @@ def counted_splits(rows: Iterable[Mapping[str, Any]]) -> tuple[CountedSplit, ...
             row["file"],
             row["split_start"],
             row["kept_count"],
-            SplitCounts(**row["counts"]),
+            SplitCounts(**{**row["counts"], "programs": programs_of(row["counts"]["programs"])}),
             None if row["cost"] is None else TaskCost(**row["cost"]),
         )
         for row in rows

@@ -19,7 +19,7 @@ from eosctl.logs.files.urls import path_in
 from eosctl.logs.seams import CutRecord
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.outcome import job_errors, reason_of
-from spark_log_analytics.rows import collected
+from spark_log_analytics.rows import collected, programs_of
 from spark_log_analytics.storage_problems import file_of_error, is_absent
 from spark_log_analytics.stored_cuts import continued_files, read_cut_records
 from spark_log_analytics.stored_files import STORED_COLUMNS, FileReport, Reading, Seam, nothing_of, scanner_of
@@ -230,7 +230,8 @@ def _reports(rows: DataFrame) -> dict[str, FileReport]:
     """Run a scan, and return what it reports, by file."""
     reports: dict[str, FileReport] = {}
     for row in collected(rows.where("report is not null").select("report.*")):
-        summary, seam = SourceSummary(**row.pop("summary")), row.pop("seam")
+        fields, seam = row.pop("summary"), row.pop("seam")
+        summary = SourceSummary(**{**fields, "programs": programs_of(fields["programs"])})
         reports[summary.file] = FileReport(summary, **row, seam=None if seam is None else Seam(**seam))
     return reports
 

@@ -31,7 +31,7 @@ from eosctl.logs.seams import log_of, second_half
 from eosctl.logs.tally import SplitCounts
 from eosctl.model.log_event import SourceSummary
 from eosctl.text import time_text
-from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, scan_batches
+from spark_log_analytics.rows import PROGRAM_COLUMNS, SCAN_COLUMNS, arrow_schema, program_type, scan_batches
 from spark_log_analytics.task_costs import TaskClock
 from spark_log_analytics.workers import keep_loaded
 
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 EMPTY_ARCHIVE: Final = "an archive without logs"
 
 _TEXTS: Final = ("file", "application", "layout", "error", "beginning", "headings")
-_SUMMARY_TYPES: Final = {name: "string" if name in _TEXTS else "long" for name in SourceSummary._fields}
+_SUMMARY_TYPES: Final = {
+    name: PROGRAM_COLUMNS if name == "programs" else "string" if name in _TEXTS else "long"
+    for name in SourceSummary._fields
+}
 _SUMMARY: Final = ",".join(f"{name}:{kind}" for name, kind in _SUMMARY_TYPES.items())
 STORED_COLUMNS: Final = (
     f"{SCAN_COLUMNS}, report struct<summary:struct<{_SUMMARY}>,archive:string,change:string,reason:string,"
@@ -258,7 +261,7 @@ def nothing_of(url: str) -> SourceSummary:
 def _schema() -> pa.Schema:
     import pyarrow as pa
 
-    kinds = {"string": pa.string(), "long": pa.int64()}
+    kinds = {"string": pa.string(), "long": pa.int64(), PROGRAM_COLUMNS: program_type()}
     summary = pa.struct([(name, kinds[kind]) for name, kind in _SUMMARY_TYPES.items()])
     flags = (("is_failure", pa.bool_()), ("is_dated", pa.bool_()))
     seam = pa.struct([("wrapper", pa.string()), ("raw", pa.binary()), ("text", pa.binary())])

@@ -29,7 +29,7 @@ from eosctl.logs.layout_catalog import Layout
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
 from eosctl.logs.records.sieve import WINDOW_BYTES
 from eosctl.logs.seams import CutRecord, Half, find_cut_records, join_cut_records
-from eosctl.logs.tally import Split, SplitCounts, SplitScan, Tally
+from eosctl.logs.tally import Split, SplitCounts, SplitScan, Tally, joined_spans
 from eosctl.logs.work_records import thinned
 from eosctl.model.log_event import LogEvent, SourceSummary
 
@@ -245,6 +245,7 @@ def summarize_counts(name: str, application: str, layout: str, counts: Sequence[
         first_ms=next((part.first_ms for part in counts if part.first_ms is not None), None),
         last_ms=next((part.last_ms for part in reversed(counts) if part.last_ms is not None), None),
         error=next((part.error for part in counts if part.error), ""),
+        programs=joined_spans(span for part in counts for span in part.programs),
     )
 
 

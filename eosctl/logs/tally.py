@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import Placed, Region, as_placed, placed_records
 from eosctl.logs.classifier.classify import Classifier
@@ -12,7 +13,10 @@ from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.sieve import sift_records
 from eosctl.logs.timestamps import Instant, TimeReference, parse_timestamp
 from eosctl.logs.work_records import WorkRecords
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, ProgramSpan
+
+MOST_PROGRAMS: Final = 1_000
+"""Number of programs of a file whose times are kept; those of further ones are taken to last as long as the file."""
 
 
 class Split(NamedTuple):
@@ -36,6 +40,7 @@ class SplitCounts(NamedTuple):
         first_ms: The time of the first record that has one.
         last_ms: The time of the last record that has one.
         error: The reason why the split could not be read to its end.
+        programs: The times of the programs that records name.
     """
 
     size_bytes: int = 0
@@ -47,6 +52,7 @@ class SplitCounts(NamedTuple):
     first_ms: int | None = None
     last_ms: int | None = None
     error: str = ""
+    programs: tuple[ProgramSpan, ...] = ()
 
 
 class SplitScan(NamedTuple):
@@ -69,6 +75,19 @@ def _count_newlines(data: Buffer, start: int, stop: int) -> int:
     return sum(data[position : min(position + step, stop)].count(b"\n") for position in range(start, stop, step))
 
 
+def joined_spans(spans: Iterable[ProgramSpan]) -> tuple[ProgramSpan, ...]:
+    """Return one span for each program, of the spans in a file's parts in order.
+
+    >>> joined_spans([ProgramSpan("a", "", 1, 2), ProgramSpan("b", "", 2, 3), ProgramSpan("a", "", 5, 6)])[0]
+    ProgramSpan(application='a', host='', first_ms=1, last_ms=6)
+    """
+    found: dict[tuple[str, str], ProgramSpan] = {}
+    for span in spans:
+        earlier = found.setdefault((span.application, span.host), span)
+        found[span.application, span.host] = earlier._replace(last_ms=span.last_ms)
+    return tuple(found.values())[:MOST_PROGRAMS]
+
+
 class Tally:
     """Collects the events and counts of one source, piece by piece."""
 
@@ -81,6 +100,7 @@ class Tally:
         self._size = self._newlines = self._records = self._unmatched = self._truncated = self._undecodable = 0
         self._first: int | None = None
         self._last: int | None = None
+        self._programs: dict[tuple[str, str], list[int]] = {}
         self._error = ""
 
     def take(self, piece: Split, window: Window) -> None:
@@ -123,6 +143,8 @@ class Tally:
             self._last = instant.ms
         time_ms = None if instant is None else instant.ms
         application, host = placed.application or self._source.application, placed.host or self._source.host
+        if time_ms is not None and (placed.application or placed.host):
+            self._see(application, host, time_ms)
         if record.is_only_work and self._work.drops(time_ms, application, host, record.thread, record.message):
             return
         classified = self._classifier.classify(record)
@@ -147,6 +169,13 @@ class Tally:
         if self._work.keeps(event):
             self._events.append(event)
 
+    def _see(self, application: str, host: str, time_ms: int) -> None:
+        span = self._programs.get((application, host))
+        if span is not None:
+            span[1] = time_ms
+        elif len(self._programs) < MOST_PROGRAMS:
+            self._programs[application, host] = [time_ms, time_ms]
+
     def result(self) -> SplitScan:
         """Return the events and the counts."""
         counts = SplitCounts(
@@ -159,6 +188,7 @@ class Tally:
             first_ms=self._first,
             last_ms=self._last,
             error=self._error,
+            programs=tuple(ProgramSpan(*names, *times_ms) for names, times_ms in self._programs.items()),
         )
         return SplitScan(tuple(self._events), counts)
 

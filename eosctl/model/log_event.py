@@ -79,11 +79,27 @@ LAYOUTS_WITHOUT_DATE: Final = frozenset({"logback-clock", "log4j2-short", "clock
 """The layouts with timestamps that lack the year or the whole date."""
 
 
+class ProgramSpan(NamedTuple):
+    """The times of the first and the last record of one program in a file of several programs.
+
+    Attributes:
+        application: The program's name; empty if only its host is known.
+        host: The host's name; empty if only the program is known.
+        first_ms: The time of its first record that has one, milliseconds since 1970.
+        last_ms: The time of its last record that has one, even if it has no category.
+    """
+
+    application: str
+    host: str
+    first_ms: int
+    last_ms: int
+
+
 class SourceSummary(NamedTuple):
     """A summary of a file.
 
     ``headings`` has a line for each part of a file of several programs: the offset where it begins, and a program's
-    name, which may be empty.
+    name, which may be empty. ``programs`` has the programs that its records name.
     """
 
     file: str
@@ -102,3 +118,4 @@ class SourceSummary(NamedTuple):
     sample_unmatched_count: int = 0
     modified_ms: int = 0
     headings: str = ""
+    programs: tuple[ProgramSpan, ...] = ()

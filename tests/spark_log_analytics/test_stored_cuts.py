@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from eosctl.model.log_event import SourceSummary
+from spark_log_analytics.rows import programs_of
 from spark_log_analytics.stored_cuts import continued_files, cut_reader_of
 from spark_log_analytics.stored_files import FileReport, Reading, Seam, scanner_of
 from tests.logs.test_seams import BEFORE, BEHIND, CUT, LATER, STAMP, cri
@@ -52,7 +53,9 @@ def reports_of(files: Mapping[str, bytes]) -> list[FileReport]:
         FileReport(
             **{
                 **report,
-                "summary": SourceSummary(**report["summary"]),
+                "summary": SourceSummary(
+                    **{**report["summary"], "programs": programs_of(report["summary"]["programs"])}
+                ),
                 "seam": None if report["seam"] is None else Seam(**report["seam"]),
             }
         )

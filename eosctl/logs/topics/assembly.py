@@ -20,7 +20,7 @@ from eosctl.logs.layout_catalog import LAYOUTS, Layout
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import OWN_RECORD, HeaderReader
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.tally import SplitCounts, SplitScan, Tally
+from eosctl.logs.tally import SplitCounts, SplitScan, Tally, joined_spans
 from eosctl.logs.topics.shipped import Source, Stream, TopicRecord, gather, source_of
 from eosctl.model.log_event import LogEvent
 
@@ -128,6 +128,7 @@ def _sum(counts: Sequence[SplitCounts], part: Range, records: Sequence[TopicReco
         undecodable_count=sum(one.undecodable_count for one in counts),
         first_ms=min(first, default=None),
         last_ms=max(last, default=None),
+        programs=joined_spans(span for one in counts for span in one.programs),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from eosctl.logs.digest.clocks import compare_clocks
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
 from eosctl.model.log_digest import QUARTER_MS, TOLERATED_MS, ClockOffset
-from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.log_event import LogEvent, ProgramSpan, SourceSummary
 from eosctl.model.server_loggers import servers_among
 
 BEHIND_MS: Final = 1_000
@@ -74,31 +74,38 @@ def on_one_clock(
 def _with_their_events(
     sources: Sequence[SourceSummary], read: Sequence[LogEvent], moved: Sequence[LogEvent]
 ) -> tuple[SourceSummary, ...]:
-    """Move the first and last times of files by as much as their events.
+    """Move the first and last times of files, and of programs in them, by as much as their events.
 
     A file's first record may lack a zone even if the events have one. The nearest event decides.
     """
     if read is moved:
         return tuple(sources)
-    shifts: dict[str, set[int]] = defaultdict(set)
-    ends: dict[str, tuple[int, int]] = {}
+    shifts: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    ends: dict[tuple[str, ...], tuple[int, int]] = {}
     for one, other in zip(read, moved, strict=True):
         if one.time_ms is None or other.time_ms is None:
             continue
-        shifts[one.file].add(other.time_ms - one.time_ms)
-        first_ms, last_ms = ends.get(one.file, (other.time_ms, other.time_ms))
-        ends[one.file] = min(first_ms, other.time_ms), max(last_ms, other.time_ms)
+        for key in ((one.file,), (one.file, one.application, one.host)):
+            shifts[key].add(other.time_ms - one.time_ms)
+            first_ms, last_ms = ends.get(key, (other.time_ms, other.time_ms))
+            ends[key] = min(first_ms, other.time_ms), max(last_ms, other.time_ms)
 
-    def nearest(source: SourceSummary, time_ms: int | None, end: int) -> int | None:
-        if time_ms is None or shifts[source.file] == {0}:
+    def nearest(key: tuple[str, ...], time_ms: int, end: int) -> int:
+        if key not in ends or shifts[key] == {0}:
             return time_ms
-        near_ms = ends[source.file][end]
-        return min((time_ms + shift for shift in sorted(shifts[source.file])), key=lambda ms: abs(ms - near_ms))
+        near_ms = ends[key][end]
+        return min((time_ms + shift for shift in sorted(shifts[key])), key=lambda ms: abs(ms - near_ms))
+
+    def in_file(source: SourceSummary, span: ProgramSpan) -> ProgramSpan:
+        key = source.file, span.application, span.host
+        return span._replace(first_ms=nearest(key, span.first_ms, 0), last_ms=nearest(key, span.last_ms, 1))
 
     return tuple(
-        source._replace(first_ms=nearest(source, source.first_ms, 0), last_ms=nearest(source, source.last_ms, 1))
-        if source.file in ends
-        else source
+        source._replace(
+            first_ms=None if source.first_ms is None else nearest((source.file,), source.first_ms, 0),
+            last_ms=None if source.last_ms is None else nearest((source.file,), source.last_ms, 1),
+            programs=tuple(in_file(source, span) for span in source.programs),
+        )
         for source in sources
     )
 
@@ -219,4 +226,7 @@ def _moved(source: SourceSummary, by_ms: int) -> SourceSummary:
     return source._replace(
         first_ms=None if source.first_ms is None else source.first_ms + by_ms,
         last_ms=None if source.last_ms is None else source.last_ms + by_ms,
+        programs=tuple(
+            span._replace(first_ms=span.first_ms + by_ms, last_ms=span.last_ms + by_ms) for span in source.programs
+        ),
     )

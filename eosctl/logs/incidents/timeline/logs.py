@@ -40,6 +40,10 @@ class ProgramLogs:
         """Return the name of the log that a file belongs to."""
         return self._wholes.get(file, file)
 
+    def is_shared(self, file: str) -> bool:
+        """Return whether several programs wrote a file."""
+        return file in self._shared
+
     def of(self, event: LogEvent) -> str:
         """Return the name of the log that an event belongs to."""
         log = self._wholes.get(event.file, event.file)

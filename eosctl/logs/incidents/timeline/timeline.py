@@ -86,6 +86,11 @@ class LogTimeline:
         self._roles: dict[str, str] = {}
         self._signs: dict[str, list[int]] = {}
         self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
+        self._spans = {
+            (source.file, span.application, span.host): (span.first_ms, span.last_ms)
+            for source in self.sources
+            for span in source.programs
+        }
         self._record_counts = {source.file: source.event_count for source in self.sources}
         self._sizes = {source.file: source.size_bytes for source in self.sources}
         self._last_ms_of_files = {source.file: source.last_ms for source in self.sources}
@@ -185,14 +190,21 @@ class LogTimeline:
         log = self.log_of(event)
         if log not in self._starts:
             events = self.log_with(event)
-            starts = (self._first_ms_of_files.get(file) for file in self._files_of(event))
+            starts = (self._span_in(file, event)[0] for file in self._files_of(event))
             self._starts[log] = min([time_of(events[0]), *(start for start in starts if start is not None)])
         return self._starts[log]
 
     def log_end_ms(self, event: LogEvent) -> int:
         """Return the time of the last record of an event's log, even if it has no category."""
-        ends = (self._last_ms_of_files.get(file) or 0 for file in self._files_of(event))
+        ends = (self._span_in(file, event)[1] or 0 for file in self._files_of(event))
         return max(time_of(self.log_with(event)[-1]), *ends)
+
+    def _span_in(self, file: str, event: LogEvent) -> tuple[int | None, int | None]:
+        """Return the times of the first and last record of an event's program in a file."""
+        whole = self._first_ms_of_files.get(file), self._last_ms_of_files.get(file)
+        if not self._logs.is_shared(file):
+            return whole
+        return self._spans.get((file, event.application, event.host), whole)
 
     def is_undated(self, event: LogEvent) -> bool:
         """Return whether no record of an event's file has a time, so that only the order of its lines is known."""

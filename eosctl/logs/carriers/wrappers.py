@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.carriers import Inner, read_carried
+from eosctl.logs.carriers.colors import has_colors, without_colors
 from eosctl.logs.carriers.containers import (
     COMPOSE_ITSELF,
     SAME,
@@ -57,7 +58,6 @@ _SYSLOG: Final = re.compile(
     rb"(?!\| |\d{4}[-/]\d\d[-/]\d\d )(?P<host>\S+) "
     rb"(?:(?P<unit>[^\s:\[]+)(?:\[\d+\])?:|(?P<name>[^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(?P<text>.*)"
 )
-_ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
 class Peeled(NamedTuple):
@@ -112,10 +112,6 @@ def _ansi(line: bytes) -> Inner:
 SYSLOG: Final = "syslog"
 """The wrapper whose header is a record's own header if the service writes none."""
 _PLAIN: Final[dict[str, Unwrap]] = {"ansi": _ansi, NULS: without_nuls, CAPTURED: unwrap_captured}
-
-
-def _without_colors(line: bytes) -> bytes:
-    return _ANSI.sub(b"", line) if b"[" in line else line
 
 
 _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
@@ -186,7 +182,7 @@ def detect_wrapper(sample: bytes, known: str = "") -> str:
 
 
 def _outer_wrapper(sample: bytes) -> str:
-    every = [_without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
+    every = [without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
     lines = without_commands(within_fences(every))
     if not lines:
         return ""
@@ -209,7 +205,7 @@ def _outer_wrapper(sample: bytes) -> str:
         return CAPTURED
     if indent := indentation_of(lines, _is_stamped):
         return indent
-    return shapes_of(lines) or ("ansi" if _ANSI.search(sample) else "")
+    return shapes_of(lines) or ("ansi" if has_colors(sample) else "")
 
 
 def _unwrapped(lines: Sequence[bytes], unwrap: Unwrap, *, needs_most: bool) -> list[Inner | None]:
@@ -308,7 +304,7 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(_without_colors(line))
+        inner = unwrap(without_colors(line))
         if inner is None and is_fence(line):
             last = "", "", ""
         if inner is None or inner.stream == SAME:
@@ -316,12 +312,12 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
         last = inner.stream, inner.host, inner.path
         parts[last].add(inner, offset, number)
         offset += len(line) + 1
-    yield from _peeled_parts(parts, has_colors=wrapper != "ansi")
+    yield from _peeled_parts(parts, is_colored=wrapper != "ansi")
 
 
-def _peeled_parts(parts: Mapping[tuple[str, str, str], _Part], *, has_colors: bool) -> Iterator[Peeled]:
+def _peeled_parts(parts: Mapping[tuple[str, str, str], _Part], *, is_colored: bool) -> Iterator[Peeled]:
     for (stream, host, _), part in parts.items():
-        if has_colors and _ANSI.search(part.text):
+        if is_colored and has_colors(part.text):
             yield _plain(stream, host, part)
         else:
             yield part.peeled(stream, host, bytes(part.text), part.starts)
@@ -335,7 +331,7 @@ def _peel_pieces(pieces: Iterator[Piece]) -> Iterator[Peeled]:
         line = text.encode("utf-8", "surrogateescape")
         inner = read_carried(line) or Inner("", line)
         parts[inner.stream, inner.host, inner.path].add(inner._replace(whole=True), piece.offset, piece.line)
-    yield from _peeled_parts(parts, has_colors=True)
+    yield from _peeled_parts(parts, is_colored=True)
 
 
 class _Part:
@@ -385,7 +381,7 @@ class _Part:
 
 def _plain(stream: str, host: str, part: _Part) -> Peeled:
     """Remove colors from peeled lines, which moves their starts."""
-    lines = [_ANSI.sub(b"", line) for line in bytes(part.text).split(b"\n")]
+    lines = [without_colors(line) for line in bytes(part.text).split(b"\n")]
     starts, offset = [], 0
     for line in lines[: len(part.starts)]:
         starts.append(offset)
@@ -396,4 +392,4 @@ def _plain(stream: str, host: str, part: _Part) -> Peeled:
 
 def _plain_joint(part: _Part, starts: Sequence[int], offset: int, origin: int) -> tuple[int, int]:
     line = bisect_right(part.starts, offset) - 1
-    return starts[line] + len(_ANSI.sub(b"", part.text[part.starts[line] : offset])), origin
+    return starts[line] + len(without_colors(bytes(part.text[part.starts[line] : offset]))), origin

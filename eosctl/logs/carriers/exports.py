@@ -13,10 +13,13 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from eosctl.logs.carriers.documents import Piece
 from eosctl.logs.carriers.otlp import OTLP, is_otlp, otlp_pieces
+from eosctl.logs.carriers.unnamed_columns import ROWS, names_of_rows
 from eosctl.logs.levels import COLUMNS, NUMBERS, is_level, level_of_number, names_level
 
 TABLE: Final = "export-table"
@@ -59,7 +62,7 @@ def export_of(sample: bytes) -> str:
         return OTLP
     if start.startswith(b"{") and _JSON_SIGNS.search(start) and not _JSON_LINES.match(start):
         return JSON
-    return TABLE if _columns(start.partition(b"\n")[0].decode("utf-8", "replace")) else ""
+    return TABLE if _columns(start.decode("utf-8", "replace"), is_whole=len(start) < _SIGN_BYTES - 4) else ""
 
 
 def export_pieces(data: bytes, export: str) -> Iterator[Piece]:
@@ -79,16 +82,33 @@ def export_pieces(data: bytes, export: str) -> Iterator[Piece]:
         yield from _table(data)
 
 
-def _columns(header: str) -> tuple[str, Sequence[str]] | None:
-    """Return the delimiter and the columns of a table of log records, which has a message and a time."""
+class _Columns(NamedTuple):
+    """The columns of a table."""
+
+    delimiter: str
+    names: Sequence[str]
+    has_header: bool
+
+
+def _columns(beginning: str, *, is_whole: bool) -> _Columns | None:
+    """Return the columns of a table of log records, which have a message and a time; None for another text.
+
+    Args:
+        beginning: The first part of the table.
+        is_whole: Whether its last row is complete.
+    """
     for delimiter in (",", "\t", ";"):
-        try:
-            names = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
-        except csv.Error:
+        rows: list[list[str]] = []
+        with suppress(csv.Error):
+            rows.extend(islice(csv.reader(io.StringIO(beginning, newline=""), delimiter=delimiter), ROWS + 1))
+        if not rows or len(rows[0]) < 2:
             continue
-        folded = set(map(_folded, names))
-        if len(names) > 1 and folded & set(_MESSAGES) and folded & set(_TIMES):
-            return delimiter, names
+        folded = set(map(_folded, rows[0]))
+        if folded & set(_MESSAGES) and folded & set(_TIMES):
+            return _Columns(delimiter, rows[0], has_header=True)
+        # Without quotes it may be a layout of lines, whose stack traces do not have the columns.
+        if beginning.startswith('"') and (named := names_of_rows(rows if is_whole else rows[:-1])):
+            return _Columns(delimiter, named, has_header=False)
     return None
 
 
@@ -103,18 +123,19 @@ def _table(data: bytes) -> Iterator[Piece]:
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line.encode("utf-8", "surrogateescape")))
-    found = _columns(lines[0]) if lines else None
+    found = _columns(text[:_SIGN_BYTES].lstrip(), is_whole=len(text) <= _SIGN_BYTES)
     if found is None:
         return
-    delimiter, names = found
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=found.delimiter)
     started = 0
     try:
         for number, row in enumerate(reader):
             first, started = started, reader.line_num
-            if number and any(row):
-                values = dict(zip(names, row, strict=False))
-                yield Piece(offsets[min(first, len(lines))], first, store_record(values), "")
+            if (not number and found.has_header) or not any(row):
+                continue
+            is_cut = not found.has_header and len(row) < len(found.names)
+            values = None if is_cut else store_record(dict(zip(found.names, row, strict=False)))
+            yield Piece(offsets[min(first, len(lines))], first, values, "a row with too few columns" if is_cut else "")
     except csv.Error as error:
         yield Piece(offsets[min(started, len(lines))], started, None, f"{error}")
 

@@ -48,6 +48,9 @@ _FAILURE: Final = (
     *("err.message", "exception.message", "exc.message"),
 )
 """Names for the description of an error, if the message has only the attempted operation."""
+_SAID: Final = ("err.message", "error.message", "reason.message", "exception.message", "cause.message")
+_OF_NODE: Final = re.compile(r"\n\s+at [^\n]{0,300}(?:\.[cm]?[jt]s:\d+|\bnode:|\(internal/)")
+"""A stack of JavaScript, whose error has no class that the record could be known by: its text says what failed."""
 _IDENTITIES: Final = {
     "transactionalid": "transactional.id",
     "transactiontimeout": "transaction.timeout",
@@ -116,6 +119,8 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     # A message has only the attempted operation where the error has a value of its own.
     if failures and message and not stack:
         message = f"{message}: {failures.pop(0)}"
+    elif message and _OF_NODE.search(stack) and (said := names.text(*_SAID)) and said not in message:
+        message = f"{message.rstrip(' :')}: {said}"
     below = (more, stack, *failures, _identities(values, message))
     level, is_level_number = _level(names, values)
     # Pino and Bunyan have no loggers: their name is that of the program.

@@ -46,8 +46,10 @@ from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_b
 from eosctl.logs.incidents.servers.interrupted_starts import find_interrupted_starts
 from eosctl.logs.incidents.servers.leaderless_epochs import with_leaderless_epochs
 from eosctl.logs.incidents.servers.long_recoveries import find_long_recoveries
-from eosctl.logs.incidents.servers.outages import find_outages, find_planned_restarts
+from eosctl.logs.incidents.servers.outages import find_outages
+from eosctl.logs.incidents.servers.planned_restarts import find_planned_restarts
 from eosctl.logs.incidents.servers.quorum import find_lost_quorums
+from eosctl.logs.incidents.servers.repeated_starts import find_repeated_starts
 from eosctl.logs.incidents.servers.rolling_loops import find_rolling_loops
 from eosctl.logs.incidents.servers.shortages import find_shortages, without_shortage
 from eosctl.logs.incidents.servers.silent_leaders import find_silent_leaders
@@ -67,7 +69,9 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from silent
     yield from find_stalled_brokers(timeline, outages, silent)
     yield from find_rolling_loops(timeline)
-    yield from find_interrupted_starts(timeline)
+    interrupted = tuple(find_interrupted_starts(timeline))
+    yield from interrupted
+    yield from find_repeated_starts(timeline, interrupted)
     yield from find_long_recoveries(timeline)
     stepped = tuple(find_clock_steps(timeline))
     yield from stepped

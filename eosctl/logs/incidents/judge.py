@@ -41,6 +41,7 @@ from eosctl.logs.incidents.joining.rolled_back_clients import join_rolled_back_c
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.shared_faults import join_shared_faults
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
+from eosctl.logs.incidents.joining.slow_initializations import join_slow_initializations
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
 from eosctl.logs.incidents.joining.stages import name_stages
 from eosctl.logs.incidents.joining.stalled_servers import name_stalled_servers
@@ -153,6 +154,7 @@ _ENDING: Final[tuple[_Step, ...]] = (
     join_shared_faults,
     join_process_ends,
     join_recoveries,
+    join_slow_initializations,
     join_pods,
     name_programs,
     name_known_owners,

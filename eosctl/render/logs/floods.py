@@ -14,6 +14,7 @@ from eosctl.text import count_text, time_text
 Item = TypeVar("Item")
 
 SHOWN_OF_A_KIND: Final = 20
+OUTSIDE_CATALOG: Final = "error_outside_catalog"
 
 
 class Shortened(NamedTuple, Generic[Item]):
@@ -36,8 +37,11 @@ def shorten(items: Iterable[Item], group_of: Callable[[Item], Hashable]) -> Shor
 
 
 def worst_first(incidents: Iterable[Incident]) -> Sequence[Incident]:
-    """Return incidents in the order of every report; the headline is about the first one."""
-    return sorted(incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    """Return incidents in the order of every report; the headline is about the first one.
+
+    Among equally severe ones, an error outside of the catalog is the last.
+    """
+    return sorted(incidents, key=lambda one: (one.severity.rank, one.kind == OUTSIDE_CATALOG, one.t_start_ms))
 
 
 def shorten_incidents(incidents: Iterable[Incident]) -> Shortened[Incident]:

@@ -25,6 +25,7 @@ _POD: Final = "pod_not_running"
 _EFFECTS: Final = frozenset({"container-ends-after-each-start", "probe-fails"})
 _FATAL: Final = kinds_with("ends_server") | {
     "log_recovery_interrupted",
+    "server_restarts",
     "state_directory_error",
     "streams_client_failed",
 }

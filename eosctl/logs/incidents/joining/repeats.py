@@ -33,8 +33,13 @@ LISTED: Final = 40
 """Maximum number of names of one kind in a subject."""
 _HOMES: Final = ("application", "application.id", "broker", "controller")
 """Names that incidents about several clients or partitions share: the program or server that reported them."""
-_PARTITIONS: Final = frozenset({"topic-partition", "topic", "offset", "producerEpoch"})
-_PLURALS: Final[Mapping[str, str]] = {"topic-partition": "topic-partitions", "producerEpoch": "", "offset": ""}
+_PARTITIONS: Final = frozenset({"topic-partition", "topic", "partition", "offset", "producerEpoch"})
+_PLURALS: Final[Mapping[str, str]] = {
+    "topic-partition": "topic-partitions",
+    "producerEpoch": "",
+    "offset": "",
+    "partition": "",
+}
 """Names in subjects of several; the empty ones mean nothing apart from one partition or producer."""
 _COUNTED: Final = (
     *("transactional.id", "group.instance.id", "topic-partition", "connector.task", "task", "client.id"),

@@ -53,7 +53,16 @@ _NOT_CREATED: Final = "internal_topic_not_created"
 _UNEXPLAINED: Final = "unexplained"
 _DIGITS: Final = re.compile(r"\d+")
 _IDENTITIES: Final = (
-    *("transactional.id", "producerId", "group", "group.instance.id", "principal", "connector.task", "client.id"),
+    *(
+        "transactional.id",
+        "producerId",
+        "group",
+        "group.instance.id",
+        "principal",
+        "connector.task",
+        "client.id",
+        "client",
+    ),
     *("topic", "topic-partition", "application", "application.id", "broker", "controller", "component", "server"),
 )
 """Names of subjects that two incidents about one fault cannot have with different values."""

@@ -43,6 +43,7 @@ _OF_WORKER: Final = (
     "Find what held the thread of the worker's herder: a connector that starts, stops, or is validated slowly, a slow "
     "read of the configuration topic, or a pause of the process. Add workers, or raise rebalance.timeout.ms."
 )
+_INTERVAL: Final = re.compile(r"Application maximum poll interval \((\d{1,10})ms\) exceeded")
 _TRANSACTION_FAILED: Final = "Current transaction failed in state "
 """librdkafka's words about an error after which a transaction can only be aborted."""
 
@@ -55,8 +56,9 @@ def find_slow_processing(timeline: LogTimeline) -> Iterator[Incident]:
             yield _slow(timeline, episode, group)
     # An application, such as a Streams thread, repeats what its own client has already logged.
     named = {event.application for group, event in owned if group}
-    alone = ((event.application, event) for _, event in owned if event.application not in named)
-    for timeouts in by_key(alone).values():
+    alone = (event for _, event in owned if event.application not in named)
+    clients = ((f"{event.application}\0{event.fields.get('rdkafka_client', '')}", event) for event in alone)
+    for timeouts in by_key(clients).values():
         for episode in episodes(timeouts, AROUND_MS):
             yield _slow(timeline, episode, "")
     yield from _dropped_out(timeline)
@@ -125,7 +127,7 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
     late = timeline.log_between(timed_out, end, end + RESTART_WITHIN_MS, ("TASK_MIGRATED",))
     late = [event for event in late if "missed a rebalance" in event.message and not _is_fenced(event)][:1]
     named = "" if streams else timeline.value_in_log(timed_out, "transactional_id")
-    allowed = timeline.value_in_log(timed_out, "max_poll_interval_ms")
+    allowed = timeline.value_in_log(timed_out, "max_poll_interval_ms") or _interval_of(timed_out)
     is_refused = any(
         event.category in ("COMMIT_FAILED", "GROUP_FENCED") and _COMMIT in event.message for event in around
     )
@@ -166,6 +168,12 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
         else "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
         confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )
+
+
+def _interval_of(event: LogEvent) -> str:
+    """Return the interval that librdkafka's record names, milliseconds; empty for another one's record."""
+    found = _INTERVAL.search(event.message)
+    return found[1] if found else ""
 
 
 def _loop_end(timeline: LogTimeline, timed_out: LogEvent) -> Sequence[LogEvent]:

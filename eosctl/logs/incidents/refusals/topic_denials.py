@@ -6,12 +6,13 @@ This stops no application.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, episodes
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -37,6 +38,16 @@ _OBSERVE: Final = frozenset(
 _LOOK_UP: Final = frozenset({"Metadata", "ListOffsets", "OffsetFetch", "OffsetForLeaderEpoch"})
 """Requests that applications send as well as monitoring."""
 _INTERNAL: Final = "__"
+ABORTED_MS: Final = 1_000
+"""Maximum time from a denial until the producer reports the state of its transaction."""
+_IN_ERROR: Final = re.compile(
+    r"(?i:abortable[ _]error)[^\n]{0,200}(?i:authoriz)"
+    r"|(?i:\bcommit\w*\b[^\n]{0,40}\btransaction\b)[^\n]{0,300}(?i:error state|authoriz)"
+)
+"""The words of a Java producer about a transaction that cannot be committed, and of a program about its commit."""
+_ABORTED: Final = " Its transaction cannot be committed: what it wrote in it is aborted."
+_PRODUCER: Final = re.compile(r"\[Producer |#producer-|(?i:\bproduc(?:e|er|ing)\b)")
+_CONSUMER: Final = re.compile(r"\[Consumer |#consumer-|(?i:\bconsum(?:e|er|ing)\b|\bsubscri)")
 
 
 class Observers:
@@ -80,16 +91,18 @@ def find_topic_denials(timeline: LogTimeline) -> Iterator[Incident]:
     denied = [event for event in timeline.of("AUTHZ_OTHER") if event.fields.get("topic") and not observers.has(event)]
     for topic, events in by_key((event.fields["topic"], event) for event in denied).items():
         for episode in episodes(events, EPISODE_MS):
-            yield _denied(topic, episode)
+            yield _denied(timeline, topic, episode)
 
 
-def _denied(topic: str, episode: Sequence[LogEvent]) -> Incident:
+def _denied(timeline: LogTimeline, topic: str, episode: Sequence[LogEvent]) -> Incident:
     principals = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("principal"))))
     operations = tuple(dict.fromkeys(one.upper() for event in episode if (one := event.fields.get("operation"))))
     requests = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("request"))))
     tasks = {one for event in episode if (one := event.fields.get("connector_task"))}
     task = tasks.pop() if len(tasks) == 1 else ""
-    client = f"Connector task {task}" if task else "The client"
+    clients = {one for event in episode if (one := event.fields.get("client_id"))}
+    client = f"Connector task {task}" if task else f"Client {clients.pop()}" if len(clients) == 1 else "The client"
+    ended = _ended_transaction(timeline, episode)
     who, operation = ", ".join(principals) or client, " and ".join(operations) or "access"
     asked = f" ({', '.join(requests)})" if requests else ""
     is_description = bool(operations) and set(operations) <= {"DESCRIBE", "DESCRIBE_CONFIGS", "DESCRIBECONFIGS"}
@@ -97,12 +110,25 @@ def _denied(topic: str, episode: Sequence[LogEvent]) -> Incident:
         "topic_authorization",
         "missing-topic-acl",
         {"topic": topic, "principal": principals[0] if len(principals) == 1 else principals, "connector.task": task},
-        episode,
-        f"{who} was denied {operation} on topic {topic}{asked}.",
-        f"Add the ACL: {' and '.join(one.capitalize() for one in operations) or 'Read or Write'} on Topic {topic}.",
+        [*episode, *ended],
+        f"{who} was denied {operation} on topic {topic}{asked}.{_ABORTED if ended else ''}",
+        f"Add the ACL: {' and '.join(one.capitalize() for one in operations) or _needed(episode)} on Topic {topic}.",
         severity=Severity.WARNING if is_description else Severity.ERROR,
         confidence=0.95 if principals else 0.85,
     )
+
+
+def _needed(episode: Sequence[LogEvent]) -> str:
+    """Return the operations that a client without the broker's record lacks: those of producers or of consumers."""
+    writes = any(_PRODUCER.search(event.message) or event.fields.get("transactional_id") for event in episode)
+    reads = any(_CONSUMER.search(event.message) for event in episode)
+    return "Read or Write" if writes == reads else "Write" if writes else "Read"
+
+
+def _ended_transaction(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the records in which the client's producer gives up its transaction because of the denial."""
+    near = timeline.log_between(episode[0], time_of(episode[0]), time_of(episode[-1]) + ABORTED_MS)
+    return [event for event in near if _IN_ERROR.search(event.message)]
 
 
 def _observes(event: LogEvent) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
+from eosctl.logs.incidents.remaining.connection_stages import is_first_request_unanswered
 from eosctl.logs.incidents.remaining.external_systems import is_system_unreached
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
@@ -21,7 +22,9 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_expired_before_2_1,
     is_expired_unsent,
     is_feature_unsupported,
+    is_initialized_otherwise,
     is_led_elsewhere,
+    is_minimum_above_replicas,
     is_not_dialed,
     is_of_connector,
     is_of_consumer,
@@ -33,6 +36,7 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_of_zookeeper,
     is_producer_fenced,
     is_refused_at_write,
+    is_refused_commit,
     is_sink_commit_timed_out,
     is_table_of_host_full,
     is_without_broker,
@@ -79,8 +83,6 @@ LOADED_MS: Final = 300_000
 _OFFSETS_TOPIC: Final = "__consumer_offsets-"
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
-_USUAL_REPLICAS: Final = 3
-"""The usual replication factor: an ISR of this size is as a rule complete."""
 _USES: Final[tuple[EventCategory, ...]] = (
     *("CONCURRENT_TRANSACTIONS", "INIT_PRODUCER_ID", "NOT_ENOUGH_REPLICAS", "OUT_OF_ORDER_SEQUENCE", "TIMEOUT_SEND"),
     *("TIMEOUT_COMMIT_TXN", "TXN_RETRIED", "TXN_TIMEOUT_ABORT"),
@@ -93,7 +95,6 @@ _ANSWERS: Final[tuple[EventCategory, ...]] = (
 _WITHOUT_TOPIC: Final = frozenset({"INTERNAL_TOPIC_NOT_CREATED", "UNKNOWN_TOPIC", "TIMEOUT_METADATA"})
 _PLAIN: Final = re.compile(r"\[Producer clientId=[^\],\n]{1,300}\]")
 _WITH_ID: Final = re.compile(r"\[Producer clientId=[^\]\n]{1,300}, transactionalId=")
-_IN_SYNC: Final = re.compile(r"current ISR (?:Set)?\(?[\[(]?(?P<nodes>\d{1,10}(?:, ?\d{1,10}){0,30})[\])]?")
 _OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
 _ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coordinator load)")
 """Answers of a broker that the transactions of the client have no coordinator, or none that is ready."""
@@ -175,22 +176,6 @@ def _is_group_loaded_before(timeline: LogTimeline, events: Sequence[LogEvent]) -
         return None
     node = loads[-1].fields.get("broker") or timeline.node_of(loads[-1].application)
     return {"coordinator": node or loads[-1].application, "loaded-at": time_text(time_of(loads[-1]))}
-
-
-def _is_minimum_above_replicas(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe an ISR of three or more replicas, which no record shows to have lost one, below a higher minimum."""
-    for event in events:
-        found = _IN_SYNC.search(f"{event.message}\n{event.fields.get('thrown', '')}")
-        least = event.fields.get("min_isr", "")
-        if not found or not least.isdecimal():
-            continue
-        nodes = [node.strip() for node in found["nodes"].split(",")]
-        partition = event.fields.get("partition", "")
-        has_shrunk = bool(partition and timeline.with_value("partition", partition, "ISR_SHRINK"))
-        if _USUAL_REPLICAS <= len(nodes) < int(least) and not has_shrunk:
-            return {"isr": ", ".join(nodes), "isr-size": str(len(nodes)), "min.isr": least}
-        return None
-    return None
 
 
 def _is_answered_by_coordinator(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
@@ -358,6 +343,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
     "authenticated-anew": _is_authenticated_anew,
+    "commits-refused": is_refused_commit,
     "coordinator-found": _is_coordinator_found,
     "direct-memory": is_of_direct_memory,
     "ended-before-its-log": _is_ended_before_its_log,
@@ -367,13 +353,15 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "fails-again": does_fail_again,
     "feature-unsupported": is_feature_unsupported,
     "few-outstanding": has_few_outstanding,
+    "first-request-unanswered": is_first_request_unanswered,
     "found-each-time": _is_found_each_time,
     "files-of-the-host": is_table_of_host_full,
     "group-loaded-before": _is_group_loaded_before,
     "handshake-in-passing": _is_handshake_in_passing,
+    "initialized-otherwise": is_initialized_otherwise,
     "led-elsewhere": is_led_elsewhere,
     "lock-released": _is_lock_released,
-    "minimum-above-replicas": _is_minimum_above_replicas,
+    "minimum-above-replicas": is_minimum_above_replicas,
     "must-abort": is_abort_required,
     "no-broker-left": is_without_broker,
     "not-dialed": is_not_dialed,

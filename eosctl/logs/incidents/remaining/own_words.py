@@ -27,9 +27,7 @@ _ENDED_WRITE: Final = re.compile(
 _ZOOKEEPER: Final = "org.apache.zookeeper.server."
 _AT_LEADER: Final = re.compile(r"Error processing append operation on partition|batch has invalid CRC")
 _WRITING: Final = re.compile(r"(?i:\bproduc|\bsend(?:ing)?\b|\bsent\b|\bwrit|\bpublish|\bdeliver|\bflush)")
-_ELSEWHERE: Final = re.compile(
-    r"(?i:\bnot[ _]?(?:the )?leader[ _]?(?:for|or)|\bNotLeader(?:For|Or)|is not the leader for)"
-)
+_ELSEWHERE: Final = re.compile(r"(?i:\bnot[ _]?leader[ _]?(?:for|or)|\bNotLeader(?:For|Or)|\bnot the leader\b)")
 _NO_LEADER: Final = re.compile(
     r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
@@ -39,6 +37,8 @@ _RESERVED: Final = re.compile(
     r"(?: \((?:allocated|used): (?P<allocated>\d{1,18}), (?:limit|max): (?P<limit>\d{1,18})\))?"
 )
 """The words of the JDK, and of Netty about its own pool."""
+_COMMITS: Final = re.compile(r"(?i:\bcommit(?:s|ting)?\b[^\n]{0,60}\boffsets?\b|\boffset ?commit)")
+_OF_TRANSACTION: Final = re.compile(r"(?i:transaction)")
 _GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got offset (?P<got>\d{1,19}) instead")
 _LISTENER: Final = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 _FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.springframework.transaction.")
@@ -83,7 +83,12 @@ SAME: Final = 3
 """Minimum number of flushes that leave the same number of records, for records that do not move."""
 _OUTSTANDING: Final = re.compile(r"\boutstanding (\d{1,12}) messages")
 """The words of ``WorkerSourceTask`` before Kafka 3.0."""
+_USUAL_REPLICAS: Final = 3
+"""The usual replication factor: an ISR of this size is as a rule complete."""
+_IN_SYNC: Final = re.compile(r"current ISR (?:Set)?\(?[\[(]?(?P<nodes>\d{1,10}(?:, ?\d{1,10}){0,30})[\])]?")
 ELSEWHERE_MS: Final = 60_000
+INITIALIZED_MS: Final = 600_000
+"""Maximum time between a timeout and an initialization of the same id that shows a working coordinator."""
 """Clients ask for new metadata within a second of such an answer."""
 
 
@@ -165,6 +170,24 @@ def _words_of(events: Sequence[LogEvent]) -> Iterator[str]:
     return (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
 
 
+def is_initialized_otherwise(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a transactional id that the coordinator initialized in spite of a timeout: soon after it, or before."""
+    first, last = time_of(events[0]), time_of(events[-1])
+    named = next(filter(None, map(timeline.transactional_id, events)), "")
+    own = timeline.with_value("transactional_id", named, "INIT_PRODUCER_ID") if named else ()
+    times = [time_of(one) for one in own if one.fields.get("producer_id", "-1") not in ("", "-1")]
+    if later := [ms for ms in times if last <= ms <= last + INITIALIZED_MS]:
+        return {"when": f"at {time_text(later[0])}"}
+    before = [ms for ms in times if first - INITIALIZED_MS <= ms < first]
+    return {"when": f"before, at {time_text(before[-1])}"} if before else None
+
+
+def is_refused_commit(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe an error that only commits of offsets get, and not the reading of the records."""
+    commits = [_COMMITS.search(event.message) and not _OF_TRANSACTION.search(event.message) for event in events]
+    return {} if all(commits) else None
+
+
 def is_producer_fenced(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Show that a stream thread lost its tasks because its producer was fenced, not because it left its group."""
     chains = [event.exception.chain for event in events if event.exception is not None]
@@ -192,6 +215,22 @@ def is_of_zookeeper(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, 
     reasons = [reason for event in events if (reason := event.fields.get("os_error"))]
     is_own = any(event.logger.startswith(_ZOOKEEPER) for event in events)
     return {"reason": reasons[0] if reasons else ""} if is_own else None
+
+
+def is_minimum_above_replicas(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe an ISR of three or more replicas, which no record shows to have lost one, below a higher minimum."""
+    for event in events:
+        found = _IN_SYNC.search(f"{event.message}\n{event.fields.get('thrown', '')}")
+        least = event.fields.get("min_isr", "")
+        if not found or not least.isdecimal():
+            continue
+        nodes = [node.strip() for node in found["nodes"].split(",")]
+        partition = event.fields.get("partition", "")
+        has_shrunk = bool(partition and timeline.with_value("partition", partition, "ISR_SHRINK"))
+        if _USUAL_REPLICAS <= len(nodes) < int(least) and not has_shrunk:
+            return {"isr": ", ".join(nodes), "isr-size": str(len(nodes)), "min.isr": least}
+        return None
+    return None
 
 
 def is_led_elsewhere(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

@@ -11,6 +11,7 @@ from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
+from eosctl.logs.incidents.remaining.connection_stages import stage_of
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.roles import role_of_record
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -193,6 +194,8 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
         found["commits"] = "commits"
     if any(one.exception is not None or one.fields.get("thrown") for one in events):
         found["exception"] = "exception"
+    stage = stage_of(events) or "any-stage"
+    found[stage] = stage
     if fatal := next((match for one in events for each in _FATAL if (match := each.search(one.message))), None):
         found["fatal-reason"] = one_line(fatal["reason"], _QUOTED_CHARACTERS).rstrip(".")
     if received := {value for one in events if (value := one.fields.get("received_bytes"))}:

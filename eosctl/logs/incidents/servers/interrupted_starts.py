@@ -32,7 +32,10 @@ RECOVERS: Final[tuple[EventCategory, ...]] = ("LOG_RECOVERY",)
 """The record of a broker that begins to recover the logs of a directory."""
 UP: Final[tuple[EventCategory, ...]] = ("BROKER_START", "BROKER_ROLE", "BROKER_UNFENCED")
 """Categories of records that can show a broker that serves requests."""
-_SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
+_SERVES: Final = re.compile(
+    r"\[Kafka ?Server (?:id=)?\d+\],? started|[Tt]he broker has been unfenced|STARTING to STARTED\b"
+    r"|\bKafka Server started\b"
+)
 _ORDINAL: Final = re.compile(r"(?:^|-)(\d{1,10})$")
 
 

@@ -1,4 +1,4 @@
-"""Find the outages of brokers and controllers, and whether they were planned."""
+"""Find the outages of brokers and controllers, and whether they were requested."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, leader_named, lost_leaders
 from eosctl.logs.incidents.servers.registrations import ran_on
-from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import Intervals, last_before, within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
-from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.server_loggers import is_of_server
-from eosctl.model.severity import Severity
 
 START_SPREAD_MS = 20_000
 SHORTEST_LIFE_MS = 2_000
@@ -27,15 +24,14 @@ PLANNED_WITHIN_MS = 300_000
 """A start this soon after a signal belongs to the signal."""
 JVM_START_MS = 5_000
 READY_WITHIN_MS = 120_000
-ROLLING_MS = 600_000
-_FATAL: Final = frozenset(
+FATAL_STARTS: Final = frozenset(
     {
         *("BROKER_ID_IN_USE", "CLUSTER_ID_MISMATCH", "DATA_DIR_LOCKED", "METADATA_NOT_APPLIED", "NODE_ID_MISMATCH"),
         *("PORT_IN_USE", "REGISTRATION_FAILED", "SERVER_FATAL", "SERVER_START_FAILED"),
     }
 )
 """Categories of faults after which a server shuts itself down."""
-_HALTS: Final = re.compile(r"\bbecause all log dirs in .* have failed\b")
+HALTS: Final = re.compile(r"\bbecause all log dirs in .* have failed\b")
 """The last record of a broker that halts without a shutdown, because its last log directory failed (``LogManager``)."""
 _WRITER: Final = re.compile(r"^\[[^\]\n]*?\b(?:id|[a-z]+Id|broker)=(\d+)")
 """The node that writes a record, in the prefix of its message."""
@@ -114,46 +110,16 @@ def _lives(timeline: LogTimeline) -> dict[str, list[tuple[int, int]]]:
     return lives
 
 
-def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the planned restarts, or one rolling restart for several of them."""
-    planned = [outage for outage in outages if outage.planned and outage.up_ms is not None]
-    for outage in planned:
-        yield incident(
-            "broker_restart_clean",
-            "planned-restart",
-            {"broker": outage.node},
-            outage.events,
-            f"Node {outage.node} received a shutdown request, stopped cleanly, and started again.",
-            "Nothing: clients retry through a planned restart.",
-            severity=Severity.INFO,
-            t_start_ms=outage.down_ms,
-            t_end_ms=outage.up_ms,
-        )
-    nodes = tuple(sorted({outage.node for outage in planned}))
-    if len(nodes) > 1 and planned[-1].down_ms - planned[0].down_ms <= ROLLING_MS * len(nodes):
-        yield incident(
-            "baseline",
-            "planned-restart",
-            {"cluster": f"brokers {nodes[0]}-{nodes[-1]}", "brokers": nodes},
-            [event for outage in planned for event in outage.events],
-            f"Nodes {', '.join(nodes)} were restarted one after the other, each with a clean shutdown.",
-            "Nothing: the retries, rebalances, and coordinator moves of this time are part of a rolling restart.",
-            severity=Severity.INFO,
-            t_start_ms=planned[0].down_ms,
-            t_end_ms=max(outage.up_ms or 0 for outage in planned),
-        )
-
-
 def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
     events = timeline.of_application(application)
     roles = _roles(events)
     is_broker = "Broker" in roles or not roles
     orders_of_all = [event for event in events if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")]
-    faults = [event for event in events if event.category in _FATAL]
-    halts = [event for event in events if event.category == "DISK_ERROR" and _HALTS.search(event.message)]
+    faults = [event for event in events if event.category in FATAL_STARTS]
+    halts = [event for event in events if event.category == "DISK_ERROR" and HALTS.search(event.message)]
     node = timeline.node_of(application)
     alive_ms = 0
-    for group in _starts(events):
+    for group in starts_of(events):
         start = time_of(group[0])
         # Earlier events than the previous start belong to that start.
         begin_ms, since, alive_ms = alive_ms, max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
@@ -222,11 +188,11 @@ def _is_own(event: LogEvent, node: str) -> bool:
     return event.fields.get("broker") == node or is_of_server(event)
 
 
-def _roles(events: Sequence[LogEvent]) -> set[str | None]:
-    return {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
+def _roles(events: Sequence[LogEvent]) -> set[str]:
+    return {role for event in events if event.category == "BROKER_ROLE" and (role := event.fields.get("role"))}
 
 
-def _starts(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+def starts_of(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
     """Yield the records of each start of a server; a process logs each of them once, and none after its end."""
     group: list[LogEvent] = []
     for event in events:

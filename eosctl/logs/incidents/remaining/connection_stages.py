@@ -1,0 +1,60 @@
+"""Recognize how far a client came on its way to a broker, by its own words: that decides what to check.
+
+A refused connection reached the machine, a connection without an answer may have been lost on the way, and a first
+request without an answer reached something that does not speak Kafka's protocol, or a broker that stands still.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.log_event import LogEvent
+
+REFUSED: Final = "refused"
+LOST: Final = "lost-on-the-way"
+FIRST_REQUEST: Final = "first-request"
+_STAGES: Final = (
+    (
+        FIRST_REQUEST,
+        re.compile(
+            r"\bstate APIVERSION_QUERY\b|\bApiVersions?Request\b[^\n]{0,80}(?i:timed out|fail)"
+            r"|Timed out ApiVersionRequest\b|unable to request api versions"
+            r"|\bApiVersions\b[^\n]{0,60}(?i:timed out|timeout)"
+        ),
+    ),
+    (REFUSED, re.compile(r"(?i:\bconnection refused\b|ECONNREFUSED|actively refused)")),
+    (
+        LOST,
+        re.compile(
+            r"(?i:\bno route to host\b|\bEHOSTUNREACH\b|\bnetwork is unreachable\b|\bETIMEDOUT\b"
+            r"|\bdial (?:tcp )?[^\n]{0,80}i/o timeout|\bconnection (?:setup )?timed out|\bconnect timed? ?out)"
+        ),
+    ),
+)
+_QUERY: Final = re.compile(r"ApiVersion")
+NEAR_MS: Final = 60_000
+
+
+def stage_of(events: Sequence[LogEvent]) -> str:
+    """Return the name of the only stage that records of a fault name; empty if they name several, or none."""
+    stages = {_stage_in(f"{event.message}\n{event.fields.get('thrown', '')}") for event in events} - {""}
+    return stages.pop() if len(stages) == 1 else ""
+
+
+def _stage_in(text: str) -> str:
+    return next((name for name, words in _STAGES if words.search(text)), "")
+
+
+def is_first_request_unanswered(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe connections that are made, and whose first request gets no answer, also in the records next to them."""
+    if stage_of(events) == FIRST_REQUEST:
+        return {}
+    last = events[-1]
+    near = timeline.log_between(last, time_of(events[0]) - NEAR_MS, time_of(last) + NEAR_MS)
+    stages = [found for event in near if (found := _stage_in(event.message))]
+    is_only = bool(stages) and set(stages) == {FIRST_REQUEST}
+    return {} if is_only and any(_QUERY.search(event.message) for event in near) else None

@@ -90,11 +90,11 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
             continue
         read = _client(case.deployment, reader)
         others = [one for one in writers.near(read) if one.component.application != reader.application]
-        found = [one for one in others if _is_related(one, read) or _may_be_related(one, read)]
-        writer = next((one for one in found if _is_related(one, read)), found[0] if found else None)
+        writer = next((one for one in others if _is_related(one, read)), None)
+        is_certain = writer is not None
+        writer = writer or next((one for one in others if _may_be_related(one, read)), None)
         if writer is None:
             continue
-        is_certain = _is_related(writer, read)
         place = writer.component.value("transactional.id").place or writer.component.place
         beginning = {topic for topic in read.topics.likely if _begins(topic, writer)}
         named = beginning | (writer.topics.likely & read.topics.likely)

@@ -19,7 +19,7 @@ from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import count_text, time_text
+from eosctl.text import count_text, duration_text, time_text
 
 EPOCHS: Final = 3
 """Minimum number of elections in a row that failed, up to the end of a log; one or two are usual when votes split."""
@@ -39,6 +39,8 @@ def with_leaderless_epochs(timeline: LogTimeline, lost: Iterable[Incident]) -> I
     for one in found:
         near = [events for events in seen if _is_near(one, events)]
         yield _with(timeline, one, max(near, key=len)) if near else one
+    if not found and not seen:
+        yield from _overcome(timeline)
 
 
 def _of_logs(timeline: LogTimeline) -> Iterator[Sequence[LogEvent]]:
@@ -51,6 +53,55 @@ def _of_logs(timeline: LogTimeline) -> Iterator[Sequence[LogEvent]]:
         is_at_end = timeline.log_end_ms(events[-1]) - time_of(events[-1]) <= ENDED_MS
         if len(open_ones) >= EPOCHS and is_at_end:
             yield open_ones
+
+
+def _overcome(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the elections that failed in a row between two leaders, once where several nodes report them."""
+    until_ms = -inf
+    for last, leader in sorted(_overcome_in_logs(timeline), key=lambda pair: time_of(pair[0][0])):
+        if time_of(last[0]) > until_ms:
+            until_ms = time_of(leader) + FAILOVER_MS
+            yield _short(timeline, last, leader)
+
+
+def _overcome_in_logs(timeline: LogTimeline) -> Iterator[tuple[Sequence[LogEvent], LogEvent]]:
+    """Yield the leaderless epochs in a row of each server's log that had known a leader, and its next leader."""
+    epochs = timeline.server_events("QUORUM_WITHOUT_LEADER")
+    for events in by_key((timeline.log_of(one), one) for one in epochs).values():
+        leaders = timeline.log_between(events[0], -inf, inf, _LEADERS)
+        for after in leaders:
+            before = [one for one in leaders if time_of(one) < time_of(after)]
+            since_ms = time_of(before[-1]) if before else -inf
+            run = [one for one in events if since_ms < time_of(one) <= time_of(after)]
+            gone = within(timeline.of("CONTROLLER_RESIGNED"), time_of(after) - FAILOVER_MS, time_of(after))
+            if len(run) >= EPOCHS and (before or gone):
+                yield run, after
+
+
+def _short(timeline: LogTimeline, events: Sequence[LogEvent], leader: LogEvent) -> Incident:
+    resigned = timeline.of("CONTROLLER_RESIGNED")
+    near = within(resigned, time_of(events[0]) - FAILOVER_MS, time_of(leader))
+    start_ms = min(map(time_of, (*near, events[0])))
+    first, last = (one.fields.get("controller_epoch", "") for one in (events[0], leader))
+    former = next((name for one in near if (name := one.fields.get("controller") or one.fields.get("broker"))), "")
+    lost = f"controller {former} gave up its leadership, and " if former else ""
+    return incident(
+        "unstable_controller",
+        "several-elections-without-a-leader",
+        {"controller": leader_named(leader)},
+        [*near, *events, leader],
+        f"The metadata quorum had no leader for {duration_text(time_of(leader) - start_ms)}: {lost}"
+        f"{count_text(len(events), 'epoch')} ended without one before controller {leader_named(leader)} was elected"
+        f"{f' (epochs {first} to {last})' if first and last else ''}. The quorum works again. Meanwhile no partition "
+        "got a new leader, and the heartbeats of brokers had no answer.",
+        "Nothing if it happens once. If it returns, find what held the controllers up: the latency of their disks, "
+        "their pauses and CPU, and the network between them; controller.quorum.fetch.timeout.ms is what a follower "
+        "waits.",
+        severity=Severity.WARNING,
+        confidence=0.75,
+        t_start_ms=start_ms,
+        t_end_ms=time_of(leader),
+    )
 
 
 def _is_near(one: Incident, events: Sequence[LogEvent]) -> bool:

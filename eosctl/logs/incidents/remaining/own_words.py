@@ -11,6 +11,7 @@ from eosctl.logs.incidents.timeline.second_categories import is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.log_event import LogEvent
+from eosctl.model.server_loggers import is_of_server
 from eosctl.text import count_text, time_text
 
 _LEVELS: Final = re.compile(
@@ -39,6 +40,11 @@ _RESERVED: Final = re.compile(
 """The words of the JDK, and of Netty about its own pool."""
 _COMMITS: Final = re.compile(r"(?i:\bcommit(?:s|ting)?\b[^\n]{0,60}\boffsets?\b|\boffset ?commit)")
 _OF_TRANSACTION: Final = re.compile(r"(?i:transaction)")
+_FULL: Final = "No space left on device"
+_OF_BROKER: Final = re.compile(
+    r"(?i:log ?dir|replica|\bbroker|checkpoint|segment|partition|log ?manager|kafka-logs|\bkafka\.)"
+)
+"""Words of a broker about its log directories."""
 _GAP: Final = re.compile(r"even after seeking to offset (?P<asked>\d{1,19}) got offset (?P<got>\d{1,19}) instead")
 _LISTENER: Final = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 _FRAMEWORKS: Final = ("org.apache.kafka.", "org.springframework.kafka.", "org.springframework.transaction.")
@@ -180,6 +186,15 @@ def is_initialized_otherwise(timeline: LogTimeline, events: Sequence[LogEvent]) 
         return {"when": f"at {time_text(later[0])}"}
     before = [ms for ms in times if first - INITIALIZED_MS <= ms < first]
     return {"when": f"before, at {time_text(before[-1])}"} if before else None
+
+
+def is_disk_of_another_program(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a full disk in the log of a program that is not a broker: neither its records nor these name one."""
+    texts = [" ".join((event.logger, event.message)) for event in events]
+    is_full = all(event.fields.get("os_error") == _FULL for event in events)
+    if not is_full or any(map(_OF_BROKER.search, texts)):
+        return None
+    return None if any(map(is_of_server, timeline.log_with(events[0]))) else {}
 
 
 def is_refused_commit(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

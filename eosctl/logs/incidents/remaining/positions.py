@@ -22,10 +22,13 @@ _SEARCHED: Final = 200
 _WITHOUT: Final = re.compile(
     r"no (?:configured )?reset policy|\b_AUTO_OFFSET_RESET\b|No offset to automatically reset to"
     r"|clients\.consumer\.OffsetOutOfRangeException"
+    # Spark's direct stream asks for a range by itself.
+    r"|Offsets not available on leader: OffsetRange|Ran out of messages before reaching ending offset"
 )
 _RESET: Final = re.compile(r"is out of range for partition [^\n]{1,300}, resetting offset|\boffset reset \(")
 _ASKED: Final = re.compile(
-    r"FetchPosition\{offset=(?P<position>\d{1,19})|[{\[ ][\w.-]{1,249}-\d{1,10}=(?P<listed>\d{1,19})[,}\]]"
+    r"FetchPosition\{offset=(?P<position>\d{1,19})|range: \[(?P<range>\d{1,19}) ->"
+    r"|[{\[ ][\w.-]{1,249}-\d{1,10}=(?P<listed>\d{1,19})[,}\]]"
 )
 _OF_CLIENT: Final = "org.apache.kafka.clients.consumer.OffsetOutOfRangeException"
 
@@ -90,7 +93,7 @@ def _is_without(event: LogEvent) -> bool:
 
 def _asked_in(event: LogEvent) -> str:
     """Return the only offset that a record names; empty without one, or with those of several partitions."""
-    found = {match["position"] or match["listed"] for match in _ASKED.finditer(_text_of(event))}
+    found = {match["position"] or match["range"] or match["listed"] for match in _ASKED.finditer(_text_of(event))}
     return found.pop() if len(found) == 1 else ""
 
 

@@ -44,7 +44,9 @@ def find_repeated_starts(timeline: LogTimeline, interrupted: Sequence[Incident])
                 run = []
             run.append(group)
         is_up = bool(run) and any(map(is_serving, _between(events, time_of(run[-1][0]), None)))
-        if len(run) >= STARTS and not is_up and run[0][0].file not in known:
+        # Several servers may write to one file, each with a start of its own.
+        is_one = len({node for event in events if (node := event.fields.get("broker"))}) <= 1
+        if len(run) >= STARTS and is_one and not is_up and run[0][0].file not in known:
             yield _incident(timeline, application, run)
 
 

@@ -6,6 +6,7 @@ for it as long as the rebalance timeout, which is max.poll.interval.ms, and then
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -21,14 +22,18 @@ LEAST: Final = 3
 """Minimum number of heartbeats that show a member which does not poll."""
 LASTING_MS: Final = 60_000
 """A member may need a minute to finish its records before it polls."""
+REMOVED_MS: Final = 10_000
+"""Minimum time where the coordinator removed the member in the end: rebalance timeouts are rarely shorter."""
 REFUSED_MS: Final = 10_000
 """Maximum time from the last such heartbeat to the one that the coordinator refuses."""
-_KNOWS: Final = "group is already rebalancing"
+_KNOWS: Final = re.compile(r"group is already rebalancing|\bbecause it is rebalancing\b")
+"""The words of the Java client, and of aiokafka and kafka-python."""
 
 
 def find_missed_rejoins(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the members that did not rejoin a rebalance until they were removed, or until their log ends."""
-    knowing = [one for one in timeline.client_events("REBALANCE_TRIGGER") if _KNOWS in one.fields.get("reason", "")]
+    triggers = timeline.client_events("REBALANCE_TRIGGER")
+    knowing = [one for one in triggers if _KNOWS.search(f"{one.fields.get('reason', '')} {one.message}")]
     if len(knowing) < LEAST:
         return
     keyed = by_key((f"{timeline.log_of(one)}\0{_member_of(one)}", one) for one in knowing)
@@ -59,7 +64,7 @@ def _spans(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[list[L
 def _judged(timeline: LogTimeline, span: Sequence[LogEvent]) -> Incident | None:
     first, last = span[0], span[-1]
     lasted_ms = time_of(last) - time_of(first)
-    if len(span) < LEAST or lasted_ms < LASTING_MS:
+    if len(span) < LEAST or lasted_ms < REMOVED_MS:
         return None
     end_ms = time_of(last) + REFUSED_MS
     if timeline.log_between(first, time_of(first), end_ms, ("POLL_TIMEOUT", "REBALANCE_DONE", "CLIENT_STOP")):
@@ -67,10 +72,10 @@ def _judged(timeline: LogTimeline, span: Sequence[LogEvent]) -> Incident | None:
     refused = [
         event
         for event in timeline.log_between(last, time_of(last), end_ms, ("GROUP_FENCED",))
-        if _member_of(event) == _member_of(first)
+        if _member_of(event) in {"", _member_of(first)}
     ]
     is_open = timeline.log_end_ms(last) - time_of(last) <= REFUSED_MS
-    if not refused and not is_open:
+    if not refused and (not is_open or lasted_ms < LASTING_MS):
         return None
     group = timeline.group_of(first)
     end = (

@@ -49,7 +49,8 @@ _TROUBLE: Final = (
 )
 _HARMLESS: Final = re.compile(
     rf"(?i:(?<![\w.,:-])(?:no|without|zero|0)(?: (?!be\b)[a-z][\w-]*){{0,2}} {_TROUBLE}\b"
-    rf"|\b(?:[\w-]+[_.-])?{_TROUBLE}\b['\"]?(?: count| total)?\s?[=:]?\s?(?:0(?![\d/]|[.,:]\d)|none\b|no\b|false\b)"
+    rf"|\b(?:[\w-]+[_.-])?{_TROUBLE}\b['\"]?(?: count| total)?\s?[=:]?\s?"
+    r"(?:0(?![\d/]|[.,:]\d)|(?:none|no|false|nil|null|ok)\b)"
     r"|\bafter (?:[\w-]+ ){0,4}(?:attempts?|retr(?:y|ies)|time-?outs?|errors?|failures?|aborts?|restarts?|outages?)\b)"
 )
 """Trouble that did not occur, and trouble that is over."""

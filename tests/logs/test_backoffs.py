@@ -56,7 +56,7 @@ def test_few_or_equal_pauses_are_not_a_backoff(pauses_ms: tuple[int, ...]) -> No
     assert not any(in_backoff(pauses_ms))
 
 
-def test_pauses_that_a_slice_of_a_long_log_does_not_see_whole_are_not_a_backoff() -> None:
+def test_pauses_between_samples_are_not_a_backoff() -> None:
     """The pauses between the samples outside of a slice grow with their distance, as those of a backoff do."""
     assert not any(in_backoff((5_535_000,) * 9 + (4 * 5_535_000,)))
     assert not any(in_backoff(tuple(1_000 * 2**step for step in range(20)))[-7:])

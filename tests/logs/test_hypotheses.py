@@ -221,6 +221,7 @@ OBSERVED = {
         "outstanding",
         "outstanding-at",
         "reset",
+        "topic-or-partition",
     ),
     *(
         "running-at",

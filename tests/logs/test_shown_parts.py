@@ -10,7 +10,8 @@ from eosctl.logs.classifier.catalog import load_incidents
 from eosctl.logs.incidents.remaining.sentences import filled
 
 PARTS = re.compile(r"\[!?([\w.-]+)\? ")
-KNOWN = {"component", "exception", "fatal-reason", "keeper"}
+KNOWN = {"component", "exception", "fatal-reason", "initialized", "keeper"}
+STAGES = {"any-stage", "first-request", "lost-on-the-way", "refused"}
 TEXTS = [
     text
     for known in load_incidents().values()
@@ -33,7 +34,7 @@ def test_a_part_needs_what_its_records_show(values: dict[str, str], text: str) -
 
 
 def test_each_condition_of_the_catalog_is_a_known_value() -> None:
-    assert {name for text in TEXTS for name in PARTS.findall(text)} <= KNOWN
+    assert {name for text in TEXTS for name in PARTS.findall(text)} <= KNOWN | STAGES
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))

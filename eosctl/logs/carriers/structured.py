@@ -49,7 +49,7 @@ _FAILURE: Final = (
 )
 """Names for the description of an error, if the message has only the attempted operation."""
 _SAID: Final = ("err.message", "error.message", "reason.message", "exception.message", "cause.message")
-_OF_NODE: Final = re.compile(r"\n\s+at [^\n]{0,300}(?:\.[cm]?[jt]s:\d+|\bnode:|\(internal/)")
+_OF_NODE: Final = re.compile(r"\n[ \t]+at [^\n]{0,300}(?:\.[cm]?[jt]s:\d+|\bnode:|\(internal/)")
 """A stack of JavaScript, whose error has no class that the record could be known by: its text says what failed."""
 _IDENTITIES: Final = {
     "transactionalid": "transactional.id",

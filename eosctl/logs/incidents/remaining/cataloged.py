@@ -18,6 +18,7 @@ from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.remaining.attempts import EPISODE_MS, attempts_of
 from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, in_its_log, is_fault
 from eosctl.logs.incidents.remaining.observations import is_harmless, judged_by_evidence
+from eosctl.logs.incidents.remaining.own_words import shown_elsewhere
 from eosctl.logs.incidents.remaining.owners import OF_PARTITION, OF_PEER, OF_QUORUM, name_of, owner_of
 from eosctl.logs.incidents.remaining.sentences import (
     UNEXPLAINED,
@@ -287,7 +288,7 @@ def _incident(
     named = next(filter(None, names), "")
     program = program_of(timeline, head) if subject.get("application") else ""
     who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
-    values = details_of(own) | values | {"who": who, **observed}
+    values = details_of(own) | values | {"who": who, **observed, **shown_elsewhere(timeline, own)}
     values["host"] = str(subject.get("host", ""))
     values["broker-address"] = values.get("server", "")
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")

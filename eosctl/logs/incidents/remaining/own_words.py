@@ -176,16 +176,21 @@ def _words_of(events: Sequence[LogEvent]) -> Iterator[str]:
     return (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
 
 
-def is_initialized_otherwise(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a transactional id that the coordinator initialized in spite of a timeout: soon after it, or before."""
+def shown_elsewhere(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str]:
+    """Return what other records show about the subject of some, for the parts of sentences that depend on it.
+
+    A transactional id that the coordinator initialized soon after a timeout, or before it, shows that it works.
+    """
+    if events[0].category != "TIMEOUT_INIT_PID":
+        return {}
     first, last = time_of(events[0]), time_of(events[-1])
     named = next(filter(None, map(timeline.transactional_id, events)), "")
     own = timeline.with_value("transactional_id", named, "INIT_PRODUCER_ID") if named else ()
     times = [time_of(one) for one in own if one.fields.get("producer_id", "-1") not in ("", "-1")]
     if later := [ms for ms in times if last <= ms <= last + INITIALIZED_MS]:
-        return {"when": f"at {time_text(later[0])}"}
+        return {"initialized": f"at {time_text(later[0])}"}
     before = [ms for ms in times if first - INITIALIZED_MS <= ms < first]
-    return {"when": f"before, at {time_text(before[-1])}"} if before else None
+    return {"initialized": f"before, at {time_text(before[-1])}"} if before else {}
 
 
 def is_disk_of_another_program(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

@@ -303,8 +303,9 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
     unwrap: Unwrap = unindent(wrapper) or unwrap_shaped(wrapper) or _PLAIN.get(wrapper) or dict(_WRAPPERS)[wrapper]
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0
+    is_colored = has_colors(data)
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(without_colors(line))
+        inner = unwrap(without_colors(line) if is_colored else line)
         if inner is None and is_fence(line):
             last = "", "", ""
         if inner is None or inner.stream == SAME:

@@ -35,7 +35,6 @@ _STAGES: Final = (
         ),
     ),
 )
-_QUERY: Final = re.compile(r"ApiVersion")
 NEAR_MS: Final = 60_000
 
 
@@ -55,6 +54,4 @@ def is_first_request_unanswered(timeline: LogTimeline, events: Sequence[LogEvent
         return {}
     last = events[-1]
     near = timeline.log_between(last, time_of(events[0]) - NEAR_MS, time_of(last) + NEAR_MS)
-    stages = [found for event in near if (found := _stage_in(event.message))]
-    is_only = bool(stages) and set(stages) == {FIRST_REQUEST}
-    return {} if is_only and any(_QUERY.search(event.message) for event in near) else None
+    return {} if {found for event in near if (found := _stage_in(event.message))} == {FIRST_REQUEST} else None

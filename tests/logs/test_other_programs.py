@@ -70,7 +70,7 @@ def test_a_fault_of_a_database_is_not_one_of_kafka(fault: str, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [(KILLED.format("java"), "out_of_memory"), (CLIENT + FULL, "log_dir_failure")],
+    [(KILLED.format("java"), "out_of_memory"), (CLIENT + FULL, "disk_full")],
     ids=["a server", "next to a client"],
 )
 def test_the_same_fault_where_kafka_is_shown(text: str, kind: str, tmp_path: Path) -> None:

@@ -157,6 +157,7 @@ def test_cataloged_incident_texts_name_only_subject_fields() -> None:
     names |= {
         "codec",
         "commits",
+        "initialized",
         "component",
         "connector-tasks",
         "suppressed",

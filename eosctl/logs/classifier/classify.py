@@ -111,6 +111,7 @@ class Classifier:
         self._rules = tuple(_Rule(category) for category in self._catalog.categories)
         self._literals = tuple((literal, rule) for rule in self._rules for literal in rule.literals)
         self._literals_of_work = tuple(one for one in self._literals if one[1].category.id == WORK)
+        self._server_fatal = next((rule for rule in self._rules if rule.category.id == "SERVER_FATAL"), None)
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalog.common_fields)
         self._verdicts: dict[str, _Verdict] = {}
         self.forms = Forms()
@@ -188,6 +189,8 @@ class Classifier:
         rule = self._matching(record, text) or self._named(record, text)
         if rule is not None and _TRACEBACK in record.rest and rule.category.weight not in _ACTING:
             rule = self._of_traceback(record, text) or rule
+        if rule is not None and record.rest and rule.category.weight is not Weight.CRITICAL:
+            rule = self._of_ended_server(record) or rule
         if rule is None and not record.rest and record.level not in ERROR_LEVELS:
             return _Verdict(None, (), ())
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
@@ -206,6 +209,14 @@ class Classifier:
         """Return the rule of an error that Python printed below a record of its log, which it does not belong to."""
         acting = (rule for rule in self._rules if rule.category.weight in _ACTING)
         return next((rule for rule in acting if rule.matches(record, text)), None)
+
+    def _of_ended_server(self, record: Record) -> _Rule | None:
+        """Return the rule of a server's end, if a record reports one: the exception below it is only the reason.
+
+        What a running program recovers from, such as a name that DNS does not know, has ended this one.
+        """
+        ended = self._server_fatal
+        return ended if ended is not None and ended.matches(record, record.message) else None
 
     def _named(self, record: Record, text: str) -> _Rule | None:
         """Return the rule of an error that an error record, or one without a level, names in a client's way."""

@@ -64,7 +64,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_planned_restarts(without_shortage(outages, shortages))
     yield from shortages
     yield from find_crashes(timeline, outages)
-    yield from with_leaderless_epochs(timeline, find_lost_quorums(timeline))
+    yield from with_leaderless_epochs(timeline, find_lost_quorums(timeline), outages)
     silent = tuple(find_silent_leaders(timeline, outages))
     yield from silent
     yield from find_stalled_brokers(timeline, outages, silent)

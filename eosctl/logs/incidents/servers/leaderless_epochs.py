@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.servers.outages import Outage
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, leader_named
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
 from eosctl.logs.incidents.timeline.index import within
@@ -26,12 +27,21 @@ EPOCHS: Final = 3
 ENDED_MS: Final = 10_000
 """Maximum time from the last of them to the end of the log."""
 _LEADERS: Final[tuple[EventCategory, ...]] = ("CONTROLLER_LEADER", "CONTROLLER_ACTIVE")
+_MOVES: Final[tuple[EventCategory, ...]] = (
+    *("BROKER_FENCED", "BROKER_ROLE", "BROKER_SIGNAL", "BROKER_START", "BROKER_STOPPED"),
+)
+"""Records of servers that start, end, or are taken for ended."""
 _HEARTBEAT: Final[EventCategory] = "STALE_BROKER_EPOCH"
 _JUDGED: Final = "processBrokerHeartbeat: event failed with StaleBrokerEpochException"
 
 
-def with_leaderless_epochs(timeline: LogTimeline, lost: Iterable[Incident]) -> Iterator[Incident]:
-    """Yield lost quorums with what other nodes report of them, or one quorum that only such nodes report."""
+def with_leaderless_epochs(
+    timeline: LogTimeline, lost: Iterable[Incident], outages: Sequence[Outage]
+) -> Iterator[Incident]:
+    """Yield lost quorums with what other nodes report of them, or one quorum that only such nodes report.
+
+    Elections next to the start or the end of a server are a part of that.
+    """
     found = tuple(lost)
     seen = [events for events in _of_logs(timeline) if events]
     if not found and seen:
@@ -40,7 +50,7 @@ def with_leaderless_epochs(timeline: LogTimeline, lost: Iterable[Incident]) -> I
         near = [events for events in seen if _is_near(one, events)]
         yield _with(timeline, one, max(near, key=len)) if near else one
     if not found and not seen:
-        yield from _overcome(timeline)
+        yield from (one for one in _overcome(timeline) if not _is_of_outage(timeline, one, outages))
 
 
 def _of_logs(timeline: LogTimeline) -> Iterator[Sequence[LogEvent]]:
@@ -53,6 +63,12 @@ def _of_logs(timeline: LogTimeline) -> Iterator[Sequence[LogEvent]]:
         is_at_end = timeline.log_end_ms(events[-1]) - time_of(events[-1]) <= ENDED_MS
         if len(open_ones) >= EPOCHS and is_at_end:
             yield open_ones
+
+
+def _is_of_outage(timeline: LogTimeline, one: Incident, outages: Sequence[Outage]) -> bool:
+    begin, end = one.t_start_ms - FAILOVER_MS, one.t_end_ms + FAILOVER_MS
+    is_away = any(out.down_ms <= end and begin <= (inf if out.up_ms is None else out.up_ms) for out in outages)
+    return is_away or bool(within(timeline.of(*_MOVES), begin, end))
 
 
 def _overcome(timeline: LogTimeline) -> Iterator[Incident]:

@@ -74,10 +74,10 @@ def _is_of_outage(timeline: LogTimeline, one: Incident, outages: Sequence[Outage
 def _overcome(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the elections that failed in a row between two leaders, once where several nodes report them."""
     until_ms = -inf
-    for last, leader in sorted(_overcome_in_logs(timeline), key=lambda pair: time_of(pair[0][0])):
-        if time_of(last[0]) > until_ms:
+    for run, leader in sorted(_overcome_in_logs(timeline), key=lambda pair: time_of(pair[0][0])):
+        if time_of(run[0]) > until_ms:
             until_ms = time_of(leader) + FAILOVER_MS
-            yield _short(timeline, last, leader)
+            yield _short(timeline, run, leader)
 
 
 def _overcome_in_logs(timeline: LogTimeline) -> Iterator[tuple[Sequence[LogEvent], LogEvent]]:
@@ -85,13 +85,13 @@ def _overcome_in_logs(timeline: LogTimeline) -> Iterator[tuple[Sequence[LogEvent
     epochs = timeline.server_events("QUORUM_WITHOUT_LEADER")
     for events in by_key((timeline.log_of(one), one) for one in epochs).values():
         leaders = timeline.log_between(events[0], -inf, inf, _LEADERS)
+        since_ms = -inf
         for after in leaders:
-            before = [one for one in leaders if time_of(one) < time_of(after)]
-            since_ms = time_of(before[-1]) if before else -inf
-            run = [one for one in events if since_ms < time_of(one) <= time_of(after)]
+            run = within(events, since_ms + 1, time_of(after))
             gone = within(timeline.of("CONTROLLER_RESIGNED"), time_of(after) - FAILOVER_MS, time_of(after))
-            if len(run) >= EPOCHS and (before or gone):
+            if len(run) >= EPOCHS and (since_ms > -inf or gone):
                 yield run, after
+            since_ms = time_of(after)
 
 
 def _short(timeline: LogTimeline, events: Sequence[LogEvent], leader: LogEvent) -> Incident:

@@ -129,9 +129,10 @@ def _table(data: bytes) -> Iterator[Piece]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=found.delimiter)
     started = 0
     try:
-        for number, row in enumerate(reader):
+        for row in reader:
             first, started = started, reader.line_num
-            if (not number and found.has_header) or not any(row):
+            # A file of several exports repeats the names.
+            if not any(row) or (found.has_header and row == found.names):
                 continue
             is_cut = not found.has_header and len(row) < len(found.names)
             values = None if is_cut else store_record(dict(zip(found.names, row, strict=False)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
 import sys
 
 from eosctl.command_line.invocation import note
@@ -30,17 +32,26 @@ def read_line(prompt: str, *, page: str = "") -> str:
         prompt: The question.
         page: What is shown above it, as `render_page` made it: its colors stay.
 
-    The first Ctrl-C ends it. A running event loop would only note the signal and continue to read.
+    The first Ctrl-C ends it. A running event loop would only note the signal and continue to read, and Python runs no
+    handler for a signal that arrives just before a read begins to wait: a socket that each signal writes to wakes it.
 
     Raises:
         KeyboardInterrupt: The user pressed Ctrl-C.
     """
+    woken, waker = socket.socketpair()
+    waker.setblocking(False)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    wakened_before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
     try:
         if page:
             sys.stderr.write(utf8_text(f"{page}\n\n"))
         sys.stderr.write(lines_text(prompt))  # Names of a cluster may be part of it.
         sys.stderr.flush()
+        while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
+            woken.recv(64)
         return sys.stdin.readline().strip()
     finally:
+        signal.set_wakeup_fd(wakened_before)
         signal.signal(signal.SIGINT, before)
+        woken.close()
+        waker.close()

@@ -65,7 +65,7 @@ def test_elections_that_end_are_not_a_lost_quorum(text: str, tmp_path: Path) -> 
     assert judge(tmp_path, {"server.log": text}) == []
 
 
-def test_elections_that_failed_until_a_leader_was_found_are_a_warning(tmp_path: Path) -> None:
+def test_failed_elections_before_a_found_leader_are_a_warning(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"server.log": BROKER + LED.format(34, 44, 44)})
     assert (one.kind, one.severity) == ("unstable_controller", Severity.WARNING)
     assert "3 epochs ended without one" in one.explanation

@@ -25,7 +25,7 @@ from eosctl.text import count_text, time_text
 from spark_log_analytics.packed_sources import PackedSources
 from spark_log_analytics.packing import unmeasured_batches
 from spark_log_analytics.rows import events_of
-from spark_log_analytics.slices import Batches, count_by_time, divide, judge_each, judge_whole, timed_frame
+from spark_log_analytics.slices import Batches, Divided, count_by_time, divide, judge_each, judge_whole, timed_frame
 from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ def _judge_slices(
     cached: list[DataFrame] = []
     frames: list[tuple[DataFrame, tuple[TimeSlice, ...]]] = []
     verdicts: dict[TimeSlice, SliceVerdict] = {}
+    divided: Divided | None = None
     while new := tuple(one for one in current if one not in verdicts):
         # A cached frame has the settings of the moment when it is made.
         with unmeasured_batches(events.sparkSession):
@@ -172,15 +173,16 @@ def _judge_slices(
                 rows = events.repartition(1).mapInArrow(_judge(sources, new, period), _JUDGED).persist()
                 costs = rows.where("kind is null").collect()
             else:
-                divided = divide(timed, sources, new)
+                # Joined slices get the rows of their parts; dividing anew would read all events again.
+                divided = divided or divide(timed, sources, new)
                 rows = (
-                    divided.rows.repartition(len(new), "slice")
+                    divided.rows_of(new)
+                    .repartition(len(new), "slice")
                     .sortWithinPartitions("slice")
                     .mapInArrow(_judge(sources, new, period), _JUDGED)
                     .persist()
                 )
                 costs = rows.where("kind is null").collect()
-                divided.cached.unpersist()
         cached.append(rows)
         frames.append((rows, new))
         for row in costs:
@@ -194,6 +196,8 @@ def _judge_slices(
             verdicts.setdefault(one, SliceVerdict(()))
             known.setdefault(one, SliceCost(0, 0, 0.0, 0.0))
         current = join_open(current, verdicts)
+    if divided is not None:
+        divided.frame.unpersist()
     kept = [_incidents_of(rows, [new.index(one) for one in current if one in new]) for rows, new in frames]
     table = reduce(lambda one, other: one.unionByName(other), kept).orderBy("place").drop("place")
     found = merge_groups(group for one in current if one in groups for group in from_json(groups[one]))

@@ -92,16 +92,39 @@ def timed_frame(events: DataFrame, sources: Sequence[SourceSummary]) -> DataFram
 
 
 class Divided(NamedTuple):
-    """Events divided into slices.
+    """Events divided into slices, and the slices, in order.
 
     Attributes:
-        rows: Rows with the number of a ``slice``, and with events that it needs, ``packed``. An event may come twice
-            for the same slice.
-        cached: The frame to unpersist when the rows have been read.
+        frame: The cached frame, with packed events by the number of their ``slice``, and samples without one. To be
+            unpersisted when no rows are needed any more.
+        slices: The slices.
     """
 
-    rows: DataFrame
-    cached: DataFrame
+    frame: DataFrame
+    slices: tuple[TimeSlice, ...]
+
+    def rows_of(self, slices: Sequence[TimeSlice]) -> DataFrame:
+        """Return rows with the number of a ``slice``, and with events that it needs, ``packed``.
+
+        An event may come twice for the same slice.
+
+        Args:
+            slices: Each is one of the divided slices, or several next to each other joined. What such a slice needs is
+                what its parts need; samples are chosen anew.
+        """
+        from pyspark.sql import functions as f
+
+        numbers = [
+            (old, new)
+            for old, part in enumerate(self.slices)
+            for new, one in enumerate(slices)
+            if one.start_ms <= part.start_ms and part.end_ms <= one.end_ms
+        ]
+        known = self.frame.sparkSession.createDataFrame(numbers, "slice long, number long")
+        # Both branches read the frame, so it was computed once.
+        owned = self.frame.join(f.broadcast(known), "slice").select("part", f.col("number").alias("slice"), "packed")
+        open_ones = self.frame.where("slice is null").repartition(len(slices), "part")
+        return owned.unionByName(open_ones.mapInArrow(_chooser(slices), _DIVIDED)).drop("part")
 
 
 def divide(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Divided:
@@ -116,10 +139,9 @@ def divide(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence
 
     plain = PackedSources([source._replace(beginning="") for source in sources])
     events = events.select(*arrow_schema(with_counts=False).names)
-    # Both branches read it, so it is computed once. It takes as much space as what Spark writes for a shuffle.
-    divided = events.mapInArrow(_divider(plain, slices), _DIVIDED).persist(StorageLevel.DISK_ONLY)
-    samples = divided.where("slice is null").repartition(len(slices), "part").mapInArrow(_chooser(slices), _DIVIDED)
-    return Divided(divided.where("slice is not null").unionByName(samples).drop("part"), divided)
+    # It takes as much space as what Spark writes for a shuffle.
+    frame = events.mapInArrow(_divider(plain, slices), _DIVIDED).persist(StorageLevel.DISK_ONLY)
+    return Divided(frame, tuple(slices))
 
 
 def _divider(packed: PackedSources, slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:

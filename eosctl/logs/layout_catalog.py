@@ -167,8 +167,14 @@ LAYOUTS: Final = (
     ),
     Layout(
         "nest",
-        rf"\[Nest\] \d+ +- (?P<time>{_ANY_DATE}) +(?P<level>LOG|VERBOSE|{_LEVEL}) "
+        # Before release 8, it had no level.
+        rf"\[Nest\] \d+ +- (?P<time>{_ANY_DATE}) +(?:(?P<level>LOG|VERBOSE|{_LEVEL}) +)?"
         rf"(?:\[(?P<logger>[^\]\n]*)\] )?{_REST}",
+    ),
+    Layout(
+        # Erlang's lager, with the first letter of the level.
+        "lager-clock",
+        rf"\[(?P<time>{_CLOCK})(?P<level>[DINWECAM])\|[^|\n]{{0,80}}\|(?P<thread><[\d.]+>)\] {_REST}",
     ),
     Layout(
         "clickhouse",

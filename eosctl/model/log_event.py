@@ -75,7 +75,9 @@ def is_error(event: LogEvent) -> bool:
     return not has_level and event.category in ACTING_CATEGORIES
 
 
-LAYOUTS_WITHOUT_DATE: Final = frozenset({"logback-clock", "log4j2-short", "clock-logger", "jboss", "undated", "klog"})
+LAYOUTS_WITHOUT_DATE: Final = frozenset(
+    {"logback-clock", "log4j2-short", "clock-logger", "jboss", "lager-clock", "undated", "klog"}
+)
 """The layouts with timestamps that lack the year or the whole date."""
 
 

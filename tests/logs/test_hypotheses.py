@@ -194,6 +194,7 @@ OBSERVED = {
         "fatal-reason",
         "loaded-at",
         *("ended", "ended-at", "left", "system"),
+        *("position", "high-watermark", "answered-at"),
         "allocated",
         "limit",
         "who",

@@ -139,7 +139,7 @@ ONE_RECORD = {
             "tiles-6 at offset 40: The request timed out. "
             "(org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)\n"
         ),
-        ("consumer_offsets_timeout", "coordinator-or-leader-not-reached"),
+        ("consumer_offsets_timeout", "offsets-not-stored-in-time"),
     ),
 }
 

@@ -10,7 +10,7 @@ from eosctl.logs.classifier.catalog import load_incidents
 from eosctl.logs.incidents.remaining.sentences import filled
 
 PARTS = re.compile(r"\[!?([\w.-]+)\? ")
-KNOWN = {"component", "exception", "fatal-reason", "initialized", "keeper"}
+KNOWN = {"component", "ended", "exception", "fatal-reason", "initialized", "keeper"}
 STAGES = {"any-stage", "first-request", "lost-on-the-way", "refused"}
 TEXTS = [
     text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from eosctl.logs.carriers.counted import with_counts
@@ -48,6 +48,10 @@ _FAILURE: Final = (
     *("err.message", "exception.message", "exc.message"),
 )
 """Names for the description of an error, if the message has only the attempted operation."""
+_OF_A_FAILURE: Final = re.compile(
+    r"[._-](?i:err|error|exception|cause|reason)$|[a-z0-9](?:Err|Error|Exception|Cause|Reason)$"
+)
+"""The end of the names that programs make themselves for the same, such as ``sarama_error`` and ``kafkaErr``."""
 _SAID: Final = ("err.message", "error.message", "reason.message", "exception.message", "cause.message")
 _OF_NODE: Final = re.compile(r"\n[ \t]+at [^\n]{0,300}(?:\.[cm]?[jt]s:\d+|\bnode:|\(internal/)")
 """A stack of JavaScript, whose error has no class that the record could be known by: its text says what failed."""
@@ -115,7 +119,8 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     message = with_counts(message, values)
     stack = _stack(names, message)
     texts = "\n".join((message, more, stack))
-    failures = [text for text in dict.fromkeys(map(names.text, _FAILURE)) if text and text not in texts]
+    described = (*map(names.text, _FAILURE), *names.texts_called(_OF_A_FAILURE))
+    failures = [text for text in dict.fromkeys(described) if text and text not in texts]
     # A message has only the attempted operation where the error has a value of its own.
     if failures and message and not stack:
         message = f"{message}: {failures.pop(0)}"
@@ -217,6 +222,12 @@ class _Names:
     def _text_below(self, names: tuple[str, ...]) -> str:
         inner = (self._values.get(name) for name in _CONTAINERS)
         return next((text for one in inner if isinstance(one, Mapping) and (text := _Names(one).text(*names))), "")
+
+    def texts_called(self, names: re.Pattern[str]) -> Iterator[str]:
+        """Yield the texts of more than one word whose names match."""
+        for name, value in self._values.items():
+            if isinstance(value, str) and " " in value and names.search(name):
+                yield value
 
     def has(self, name: str) -> bool:
         """Return whether there is a value of exactly this name."""

@@ -41,8 +41,8 @@ _CALL: Final = re.compile(
 )
 """A call of a transactional producer in a stack trace, which is all that some clients report about a time-out."""
 _OUT_OF_MEMORY: Final = "OutOfMemoryError"
-_RECEIVING: Final = "NetworkReceive.readFrom"
-"""The method that reserves the memory of a message by its length, which comes first."""
+_ALLOCATING: Final = ("NetworkReceive.readFrom", "SkimpyOffsetMap.<init>")
+"""Methods that need much memory in one piece: for a message by its length, and for the buffer of the log cleaner."""
 _UNCAUGHT: Final = 'Exception in thread "main"'
 _SERVER_MAIN: Final = re.compile(
     r"\bat (?:kafka\.(?:Kafka|tools\.StorageTool)|org\.apache\.kafka\.tools\.StorageTool)\$?\.main\("
@@ -52,15 +52,29 @@ _OF_SERVER: Final = "main of a Kafka server"
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
 _CALLS: Final = ("InitTransactions", "CommitTransaction", "AbortTransaction", "SendOffsetsToTransaction")
-_OF_CLIENT: Final = re.compile(r"\bkafka server: |\bKafkaError[{(]|\bRD_KAFKA_RESP_ERR_")
-"""Words before an error that only clients print: no level is needed to know that they report one."""
+_OF_CLIENT: Final = re.compile(
+    r"\bkafka server: [A-Z]|\bKafkaError[{(]|\bRD_KAFKA_RESP_ERR_|\b[A-Z]{3,20}(?:_[A-Z]{2,20})+: [A-Z][a-z]"
+    r"|\[\d{1,3}\] (?:[A-Z][a-z]+ ){2,6}?[A-Z][a-z]+: [a-z]"
+)
+"""Words before an error that only clients print: no level of errors is needed to know that they report one."""
+_OTHER_WORDS: Final = "TROUBLE_IN_OTHER_WORDS"
+"""The category of a warning in a program's own words, which may have Kafka's name of the error with them."""
+_REPEATED: Final = "SEND_REPEATED"
+_FINAL: Final = frozenset(
+    {
+        *("AUTHENTICATION_FAILED", "AUTHZ_CLUSTER", "AUTHZ_OTHER", "AUTHZ_TXN_ID", "INVALID_RECORD", "INVALID_TOPIC"),
+        *("RECORD_TOO_LARGE", "REQUEST_REFUSED", "UNSUPPORTED_VERSION"),
+    }
+)
+"""Errors that a batch gets again with each attempt."""
+_UNSURE: Final = frozenset({"", "WARN"})
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
 def _of_frames(text: str, rest: str) -> str:
     """Return what only the frames of a stack trace show, in words: a call that timed out, a message, or a server."""
     if _OUT_OF_MEMORY in text:
-        return _RECEIVING if _RECEIVING in rest else ""
+        return next((place for place in _ALLOCATING if place in rest), "")
     if _UNCAUGHT in text and _SERVER_MAIN.search(rest):
         return _OF_SERVER
     return _call_timed_out(text, rest)
@@ -186,7 +200,11 @@ class Classifier:
         return verdict
 
     def _judge(self, record: Record, text: str) -> _Verdict:
-        rule = self._matching(record, text) or self._named(record, text)
+        rule = self._matching(record, text)
+        if rule is None or rule.category.id == _OTHER_WORDS:
+            rule = self._named(record, text) or rule
+        elif rule.category.id == _REPEATED and _OF_CLIENT.search(text):
+            rule = self._named_final(text) or rule
         if rule is not None and _TRACEBACK in record.rest and rule.category.weight not in _ACTING:
             rule = self._of_traceback(record, text) or rule
         if rule is not None and record.rest and rule.category.weight is not Weight.CRITICAL:
@@ -219,11 +237,16 @@ class Classifier:
         return ended if ended is not None and ended.matches(record, record.message) else None
 
     def _named(self, record: Record, text: str) -> _Rule | None:
-        """Return the rule of an error that an error record, or one without a level, names in a client's way."""
-        if record.level not in ERROR_LEVELS and (record.level or not _OF_CLIENT.search(text)):
+        """Return the rule of an error that a record names: at the level of errors, or in a client's way."""
+        if record.level not in ERROR_LEVELS and (record.level not in _UNSURE or not _OF_CLIENT.search(text)):
             return None
         category = category_of_error(text)
         return next((rule for rule in self._rules if rule.category.id == category), None)
+
+    def _named_final(self, text: str) -> _Rule | None:
+        """Return the rule of the error that a pipeline repeats a batch after, if no attempt can succeed."""
+        category = category_of_error(text)
+        return next((rule for rule in self._rules if rule.category.id == category and category in _FINAL), None)
 
     def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[Span, ...]:
         spans: dict[EventField, Span] = {}

@@ -32,7 +32,7 @@ _ANY_FOLDER: Final = frozenset(
 _OF_PROGRAM: Final = frozenset({"log", "logs", "data"})
 """Those of them that programs have in a folder of their own, as in ``broker-1/logs/server.log``."""
 _ROTATION: Final = re.compile(
-    r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
+    r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|err|stdout|stderr|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
 )
 
 

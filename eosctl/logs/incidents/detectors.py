@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.logs.incidents.joining.kills import find_forced_kills
 from eosctl.logs.incidents.members.blocked_rebalances import find_blocked_rebalances
+from eosctl.logs.incidents.members.emptied_groups import find_emptied_groups
 from eosctl.logs.incidents.members.empty_assignments import find_empty_assignments
 from eosctl.logs.incidents.members.endless_joins import find_endless_joins
 from eosctl.logs.incidents.members.evictions import find_evicted_members
@@ -39,6 +40,7 @@ from eosctl.logs.incidents.refusals.refusals import (
 )
 from eosctl.logs.incidents.refusals.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.remaining.cut_requests import find_cut_requests
+from eosctl.logs.incidents.remaining.recurring_losses import find_recurring_losses
 from eosctl.logs.incidents.remaining.short_connections import find_short_connections
 from eosctl.logs.incidents.remaining.unanswered_requests import find_unanswered_requests
 from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
@@ -99,6 +101,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_slow_processing(timeline)
     yield from find_evicted_members(timeline)
     yield from find_silent_members(timeline)
+    yield from find_emptied_groups(timeline)
     yield from find_rebalance_loops(timeline)
     yield from find_restless_members(timeline)
     yield from find_lasting_rebalances(timeline)
@@ -107,6 +110,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_endless_joins(timeline)
     yield from find_empty_assignments(timeline)
     yield from find_short_connections(timeline)
+    yield from find_recurring_losses(timeline)
     yield from find_cut_requests(timeline)
     yield from find_unanswered_requests(timeline)
     yield from find_failed_streams(timeline)

@@ -40,6 +40,13 @@ _NAMED: Final = "(?i:transactional[ ._-]?id)"
 """A named value that structured records write in many forms."""
 _STUCK: Final = r"(?:(?i:last[ _-]?stable)|LSO\b)"
 """A text in several patterns of the catalog, next to counted repeats that each need a state of the engine."""
+_OF_CLIENTS: Final = (
+    r"kafka server: [A-Z]",
+    r"RD_KAFKA_RESP_ERR_",
+    r"[A-Z]_[A-Z]+: [A-Z][a-z]",
+    r"\[\d+\] [A-Z][a-z]+ [A-Z][A-Za-z ]+: [a-z]",
+)
+"""Warnings in which a client names Kafka's error."""
 _FAILED: Final = "(?i:failed to |could not |cannot |unable to |unexpected )"
 """The start of many patterns. With one expression for all of them, the engine's states stay within its memory: it is
 a hundred times slower once they do not."""
@@ -61,7 +68,7 @@ def meaning_anchors() -> tuple[str, ...]:
     whole = {text for pattern, text in texts.items() if anchors[pattern] == re.escape(text)}
     longer = _holding_another(whole, set(texts.values()))
     parts = {anchor for pattern, anchor in anchors.items() if texts[pattern] not in longer}
-    return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED, _STUCK, _FAILED)
+    return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED, _STUCK, _FAILED, *_OF_CLIENTS)
 
 
 @cache

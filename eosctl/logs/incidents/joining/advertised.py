@@ -37,6 +37,8 @@ _NODE: Final = re.compile(
 _REGISTERED: Final = re.compile(r"registered new broker #(?P<id>\d{1,10}) at (?P<peer>(?P<host>[\w.-]{1,253}):\d{1,5})")
 _HOST: Final = re.compile(r"(?:\w{3,20}://)?\[?([\w.-]{1,253}|[\da-f:]{2,39})\]?:\d{1,5}")
 _LOOPBACK: Final = re.compile(r"localhost(?:\.localdomain)?|127(?:\.\d{1,3}){3}|::1")
+_CONTAINER: Final = re.compile(r"[\da-f]{12}")
+"""The host name that Docker gives a container without one: the beginning of its id."""
 _HOSTED: Final = ".servicebus.windows.net"
 _BOTH: Final = "the brokers cannot be reached, or no transaction coordinator answered"
 
@@ -103,6 +105,9 @@ def _named(timeline: LogTimeline, one: Incident, attempts: Sequence[_Attempt]) -
     if not is_certain:
         text = f" A bootstrap server had answered: the client got the address of {named} from the metadata."
         step = f"{one.next_step} Compare advertised.listeners of the broker with the addresses that the client can use."
+        if all(_CONTAINER.fullmatch(found.host) for found in attempts):
+            text += " Such a host is the id of a container: only its own network knows it, and a new one has another."
+            step = f"Set advertised.listeners of the broker to a name that stays and that its clients reach. {step}"
         return one._replace(explanation=one.explanation + text, next_step=step)
     text = (
         f" A bootstrap server answered: the client got the address of {named} from the metadata "

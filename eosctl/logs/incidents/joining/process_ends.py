@@ -83,10 +83,20 @@ def _name_of(event: LogEvent) -> str:
 
 def _last_error(timeline: LogTimeline, name: str, ended: LogEvent) -> LogEvent | None:
     """Return the last error of the process of an exit."""
-    own = [event for event in timeline.of_application(name) if event.file == ended.file]
+    program = _program_of(timeline, name, ended)
+    own = [event for event in timeline.of_application(program) if event.file == ended.file]
     near = [event for event in own if time_of(ended) - BEFORE_MS <= time_of(event) <= time_of(ended)]
     errors = [event for event in near if is_error(event) or event.exception is not None]
     return errors[-1] if errors else None
+
+
+def _program_of(timeline: LogTimeline, container: str, ended: LogEvent) -> str:
+    """Return the program of a container; before 2021, only its exit had the name of the project before its own."""
+    if any(event.file == ended.file for event in timeline.of_application(container)):
+        return container
+    named = {event.application for event in timeline.events if event.file == ended.file and event.application}
+    longest = sorted((one for one in named if container.endswith((f"_{one}", f"-{one}"))), key=len)
+    return longest[-1] if longest else container
 
 
 def _is_of_kafka(timeline: LogTimeline, error: LogEvent) -> bool:

@@ -63,6 +63,11 @@ _NEXT: Final = (
     "Check that these brokers run and listen there, and the network, firewalls, and listener settings between them and "
     "the client. Then restart what has failed."
 )
+_DIALED: Final = re.compile(r"\bbroker [\w.-]{1,253}:\d{1,5}: dial tcp (\[?[\da-f.:]{3,45}\]?:\d{1,5}): ")
+"""The address behind the name of a broker, as Sarama prints both; further records have the address alone."""
+_REFUSED: Final = re.compile(r"(?i:connection refused|\bECONNREFUSED\b)")
+_NOT_NAMED: Final = " Its record does not name the reason."
+"""What is not so where the attempts before it do."""
 _SHOWN: Final = 3
 SINGLE: Final = " On a single broker, __transaction_state cannot be created with its default replication factor of 3."
 """A guess for a client that brokers answer: without a connection, nothing speaks for it."""
@@ -157,7 +162,8 @@ def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogE
     head = ordered[0]
     failed = sorted({(time_of(event), event.file, event.offset): event for _, part in found for event in part}.items())
     events = [event for _, event in failed]
-    peers = list(by_key((peer, event) for event in events if (peer := peer_of(event))))
+    aliases = {address for event in events for address in _DIALED.findall(event.message)}
+    peers = [peer for peer in by_key((peer_of(event), event) for event in events) if peer and peer not in aliases]
     named = ", ".join(peers[:_SHOWN]) + (f" and {len(peers) - _SHOWN} more" if len(peers) > _SHOWN else "")
     further = {one.kind: one for one in reversed(ordered) if one.kind not in {head.kind, *_CONNECTING}}
     effects = [f"Effect: {one.explanation}" for one in reversed(further.values())]
@@ -173,12 +179,17 @@ def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogE
     reasons = [event for event in events if not _SUMMARY.search(event.message)] or events
     is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in reasons)
     failed_to = "resolve" if is_nameless else "connect to"
-    cause = f"could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on."
+    answer = (
+        " (connection refused)"
+        if all(_REFUSED.search(event.message) for event in reasons if event.fields.get("peer"))
+        else ""
+    )
+    cause = f"could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on{answer}."
     is_before = _has_last_reason(timeline, head)
     text = (
         f"{head.explanation} Before that, the client {cause}"
         if is_before
-        else f"The client {cause} {head.explanation.replace(SINGLE, '', 1)}"
+        else f"The client {cause} {head.explanation.replace(SINGLE, '', 1).replace(_NOT_NAMED, '', 1)}"
     )
     return head._replace(
         root_cause=head.root_cause if is_before else _NAMELESS if is_nameless else _CAUSE,

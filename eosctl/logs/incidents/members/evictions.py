@@ -28,7 +28,7 @@ def find_evicted_members(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield one incident for each client that was refused after its removal from a group."""
     refusals = timeline.client_events("GROUP_FENCED", "COMMIT_FAILED")
     pauses = long_pauses(timeline)
-    removals = [one for one in timeline.server_events("MEMBER_EVICTED") if _is_for_silence(one)]
+    removals = [one for one in timeline.server_events("MEMBER_EVICTED") if is_for_silence(one)]
     for group, removed in by_key((one.fields.get("group", ""), one) for one in removals).items():
         own = [one for one in refusals if group and timeline.group_of(one) == group]
         for log in by_key((timeline.log_of(one), one) for one in own).values():
@@ -40,7 +40,7 @@ def find_evicted_members(timeline: LogTimeline) -> Iterator[Incident]:
                     break
 
 
-def _is_for_silence(event: LogEvent) -> bool:
+def is_for_silence(event: LogEvent) -> bool:
     """Return whether a coordinator removed a member because it sent nothing, not because it joined too slowly."""
     return "has failed, removing" in event.message or "session" in event.message
 

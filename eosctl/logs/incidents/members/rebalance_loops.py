@@ -6,7 +6,8 @@ One refusal is part of a group's life. A group does no work where each rejoin of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.timeline.evidence import incident
@@ -29,11 +30,12 @@ _MEMBER: Final = re.compile(
 
 
 class _Loop(NamedTuple):
-    """The refusals of a loop, the members that they name, and the group's first and last generation."""
+    """The refusals of a loop, the members that they name, the group's generations, and all records of refusals."""
 
     rounds: Sequence[LogEvent]
     members: frozenset[str]
     generations: Sequence[int]
+    burst: Sequence[LogEvent]
 
 
 def find_rebalance_loops(timeline: LogTimeline) -> Iterator[Incident]:
@@ -41,6 +43,16 @@ def find_rebalance_loops(timeline: LogTimeline) -> Iterator[Incident]:
     refusals = timeline.client_events("GROUP_FENCED")
     if len(refusals) < ROUNDS:
         return
+    loops: dict[str, list[_Loop]] = defaultdict(list)
+    for one in _loops(timeline):
+        loops[timeline.group_of(one.rounds[0])].append(one)
+    for group, own in loops.items():
+        for one in _shared(own) if group else own:
+            yield _incident(group, one)
+
+
+def _loops(timeline: LogTimeline) -> Iterator[_Loop]:
+    """Yield the loops in each log of a client, and of each group in it."""
     events = timeline.client_events("GROUP_FENCED", "REBALANCE_TRIGGER", "REBALANCE_DONE")
     for own in by_key((f"{timeline.log_of(one)}\0{timeline.group_of(one)}", one) for one in events).values():
         fenced = [one for one in own if one.category == "GROUP_FENCED"]
@@ -48,12 +60,31 @@ def find_rebalance_loops(timeline: LogTimeline) -> Iterator[Incident]:
             start_ms, end_ms = time_of(burst[0]), time_of(burst[-1])
             if timeline.log_between(burst[0], start_ms - PAUSE_MS, end_ms, ("POLL_TIMEOUT",)):
                 continue
-            loop = _loop_of([one for one in own if start_ms <= time_of(one) <= end_ms + REJOIN_MS])
+            loop = _loop_of([one for one in own if start_ms <= time_of(one) <= end_ms + REJOIN_MS], burst)
             if len(loop.rounds) >= ROUNDS:
-                yield _incident(timeline, loop, burst)
+                yield loop
 
 
-def _loop_of(events: Sequence[LogEvent]) -> _Loop:
+def _shared(loops: Iterable[_Loop]) -> Iterator[_Loop]:
+    """Yield the loops of a group; those at the same time in several logs are one, in which its members take turns."""
+    current: _Loop | None = None
+    for one in sorted(loops, key=lambda one: time_of(one.rounds[0])):
+        if current is None or time_of(one.rounds[0]) > time_of(current.rounds[-1]):
+            if current is not None:
+                yield current
+            current = one
+            continue
+        # The same name of a member in two logs is that of two members.
+        members = current.members | {f"{one.rounds[0].file}\0{name}" for name in one.members}
+        rounds, burst = (
+            sorted((*a, *b), key=time_of) for a, b in ((current.rounds, one.rounds), (current.burst, one.burst))
+        )
+        current = _Loop(rounds, members, (*current.generations, *one.generations), burst)
+    if current is not None:
+        yield current
+
+
+def _loop_of(events: Sequence[LogEvent], burst: Sequence[LogEvent]) -> _Loop:
     """Return the refusals that each follow a rejoin of the same member, by a record of it or a higher generation."""
     rounds: list[LogEvent] = []
     members: set[str] = set()
@@ -76,7 +107,7 @@ def _loop_of(events: Sequence[LogEvent]) -> _Loop:
                 rejoined -= {member, ""}
                 refused_at[member] = generation
             members.add(member)
-    return _Loop(rounds, frozenset(members - {""}), generations)
+    return _Loop(rounds, frozenset(members - {""}), generations, burst)
 
 
 def _member_of(event: LogEvent) -> str:
@@ -91,10 +122,10 @@ def _generation_of(event: LogEvent) -> int | None:
     return int(found[1]) if found else None
 
 
-def _incident(timeline: LogTimeline, loop: _Loop, burst: Sequence[LogEvent]) -> Incident:
+def _incident(group: str, loop: _Loop) -> Incident:
     first, last = loop.rounds[0], loop.rounds[-1]
-    group = timeline.group_of(first)
-    reason = next((reason for one in burst if (reason := one.fields.get("refusal"))), "")
+    applications = tuple(dict.fromkeys(one.application for one in loop.rounds))
+    reason = next((reason for one in loop.burst if (reason := one.fields.get("refusal"))), "")
     lasted = duration_text(time_of(last) - time_of(first))
     low, high = min(loop.generations, default=0), max(loop.generations, default=0)
     grown = f", and the group's generation grew from {low} to {high}" if high > low else ""
@@ -103,13 +134,17 @@ def _incident(timeline: LogTimeline, loop: _Loop, burst: Sequence[LogEvent]) -> 
     return incident(
         "group_not_stable",
         "members-refused-after-each-rejoin",
-        {"group": group, "application": first.application},
-        burst,
+        {
+            "group": group,
+            **({"application": first.application} if len(applications) < 2 else {"applications": applications}),
+        },
+        loop.burst,
         f"{group or 'The group'} rebalances again and again: {who} refused{f' ({reason})' if reason else ''} and "
         f"rejoined{' in turn' if is_several else ''}, {len(loop.rounds)} times in {lasted}{grown}. Each round stops "
         "all members of the group.",
         "Find what removes a member between two rounds: members that share a member id or group.instance.id, a client "
-        "library that does not keep the id that the coordinator gave it, or heartbeats that stop. Compare the release "
+        "library that does not keep the id that the coordinator gave it, members without a common assignment protocol, "
+        "or heartbeats that stop. Compare the release "
         "of the library with its known defects.",
         confidence=0.8,
     )

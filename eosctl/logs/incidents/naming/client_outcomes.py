@@ -114,6 +114,11 @@ def _with_coordinator(timeline: LogTimeline, one: Incident) -> Incident:
     (address, node), event = next(iter(found.items()))
     if not node:
         return one
+    # A client that found another coordinator meanwhile did not use the one that it had lost.
+    later = timeline.log_between(first, time_of(event), one.t_start_ms, ("COORDINATOR_DISCOVERED",))
+    own_later = [found for found in later if found.fields.get("group", group) == group]
+    if own_later and (named := _coordinator_in(own_later[-1].message)) and named[1]:
+        (address, node), event = named, own_later[-1]
     text = one.explanation
     with_coordinator = one._replace(
         subject={**one.subject, "coordinator": node},

@@ -75,7 +75,7 @@ _OUTAGES: Final = frozenset(
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
 _STAYS: Final = kinds_with("stays")
-_NOT_REACHED, _DROPPED = "brokers-not-reached", "(records_dropped)"
+_NOT_REACHED, _NAMELESS, _DROPPED = "brokers-not-reached", "name-without-an-address", "(records_dropped)"
 _REACHED: Final = re.compile(r"\b(?:accepts? connections|is reachable|can be reached) again\b")
 _NOT_CREATED: Final = "no-bootstrap-server-resolved"
 """The cause for which a program has no client at all."""
@@ -264,7 +264,7 @@ def _restored(proofs: Proofs, one: Incident, last: LogEvent) -> Incident | None:
 def _answered(proofs: Proofs, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident of brokers or writes that failed with the record of a later success; None without one."""
     timeline = proofs.timeline
-    is_unreached = one.kind in _CONNECTIONS or one.root_cause == _NOT_REACHED
+    is_unreached = one.kind in _CONNECTIONS or one.root_cause in (_NOT_REACHED, _NAMELESS)
     if is_unreached and (worked := _next_success(proofs, last, one.t_end_ms)):
         client, left = (
             last.fields.get("client_id", ""),

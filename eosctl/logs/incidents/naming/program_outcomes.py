@@ -30,6 +30,8 @@ AFTER_MS: Final = 60_000
 """Maximum time from the last record of a fault to the end that it causes."""
 _ENDED: Final[EventCategory] = "PROGRAM_ENDED"
 _JOB: Final[EventCategory] = "JOB_RESTARTED"
+_PANICS: Final = ("panic: ", "fatal error: ")
+_OF_RUST: Final = "' panicked at "
 _QUOTED: Final = 2
 _COMPARED: Final = 60
 """Characters of a message that show whether an incident quotes it."""
@@ -58,10 +60,20 @@ def _is_end(timeline: LogTimeline, event: LogEvent) -> bool:
     """Return whether a client program reports the end of a part of it, also in a record of another category."""
     if event.application in timeline.servers():
         return False
-    if event.category in (_ENDED, _JOB):
+    if event.category in (_ENDED, _JOB) or _panic_of(event):
         return True
     is_own = event.category == UNCLASSIFIED or event.level not in ERROR_LEVELS
     return is_own and any(literal in event.message and text.search(event.message) for literal, text in _words())
+
+
+def _panic_of(event: LogEvent) -> str:
+    """Return the words with which a process in Go or Rust ends; empty without them."""
+    texts = (event.fields.get("thrown", ""), event.message) if event.category == UNCLASSIFIED else ()
+    return next((text for text in texts if text.startswith(_PANICS) or _OF_RUST in text), "")
+
+
+def _said(event: LogEvent) -> str:
+    return _panic_of(event) or event.message
 
 
 @cache
@@ -74,11 +86,12 @@ def _words() -> Sequence[tuple[str, re.Pattern[str]]]:
 
 def _with_ends(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
     """Return an incident with the first and the last of a program's reports that it does not have yet."""
-    new = [event for event in events if short_text(event.message)[:_COMPARED] not in one.explanation]
+    new = [event for event in events if short_text(_said(event))[:_COMPARED] not in one.explanation]
     if not new or timeline.log_between(new[-1], one.t_start_ms, time_of(new[-1]), SUCCESSES):
         return one
     by_words = {template_of(event.message): event for event in reversed(new)}
     ordered = sorted(by_words.values(), key=time_of)
     shown = [ordered[0], ordered[-1]] if len(ordered) >= _QUOTED else ordered
-    said = " and ".join(f'"{short_text(event.message)}"' for event in shown)
-    return with_records(one, shown, f"Effect: the program reports {said}.")
+    said = " and ".join(f'"{short_text(_said(event))}"' for event in shown)
+    does = "ends with" if any(map(_panic_of, shown)) else "reports"
+    return with_records(one, shown, f"Effect: the program {does} {said}.")

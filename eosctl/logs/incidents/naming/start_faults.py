@@ -52,12 +52,14 @@ class StartFault(NamedTuple):
         words: Expressions for the texts of its exception, with names of the subject as groups.
         what: The cause in a clause.
         next: The next step.
+        while_running: Whether it also ends a server that has started.
     """
 
     cause: str
     words: tuple[re.Pattern[str], ...]
     what: str
     next: str
+    while_running: bool
 
 
 @cache
@@ -65,7 +67,9 @@ def start_faults() -> Sequence[StartFault]:
     """Return all causes, the most precise one first."""
     text = files("eosctl.logs.incidents.naming").joinpath("start_faults.toml").read_text("utf-8")
     return tuple(
-        StartFault(cause, tuple(map(re.compile, one["words"])), one["what"], one["next"])
+        StartFault(
+            cause, tuple(map(re.compile, one["words"])), one["what"], one["next"], one.get("while_running", False)
+        )
         for cause, one in tomllib.loads(text).items()
     )
 
@@ -98,14 +102,13 @@ def _waited_for(timeline: LogTimeline, one: Incident, end: Incident) -> bool:
 
 def _named(timeline: LogTimeline, one: Incident) -> Incident | None:
     events = timeline.evidence(one)
-    if not any(_START.search(event.message) for event in events):
-        return None
+    is_start = any(_START.search(event.message) for event in events)
     texts = [text for event in events for text in (event.fields.get("thrown", ""), event.message) if text]
-    for fault in start_faults():
+    for fault in (fault for fault in start_faults() if is_start or fault.while_running):
         found = next(filter(None, (word.search(text) for word in fault.words for text in texts)), None)
         if found is not None:
             return _with_cause(timeline, one, events, fault, found)
-    return _without_controllers(timeline, one, min(events, key=time_of))
+    return _without_controllers(timeline, one, min(events, key=time_of)) if is_start else None
 
 
 def _with_cause(
@@ -118,13 +121,14 @@ def _with_cause(
         named = {**named, "zookeeper": attempts[-1].fields["peer"]}
     thrown = next((text for event in events if (text := event.fields.get("thrown"))), events[0].message)
     subject = {name: value for name, value in one.subject.items() if name not in ("topic", "topics")}
+    verb = "ended" if fault.while_running else "does not start"
     return one._replace(
         root_cause=fault.cause,
         confidence=CONFIDENCE,
         subject={**subject, **named},
         t_start_ms=min([one.t_start_ms, *map(time_of, attempts)]),
         evidence=joined_evidence(evidence_of(attempts), one.evidence),
-        explanation=f"{_who(one)} does not start: {fault.what}. Its last cause: {short_text(thrown).rstrip('.')}."
+        explanation=f"{_who(one)} {verb}: {fault.what}. Its last cause: {short_text(thrown).rstrip('.')}."
         f"{served[0] if (served := _SERVED.search(one.explanation)) else ''}",
         next_step=fault.next,
     )

@@ -54,7 +54,7 @@ def still_failing_text(timeline: LogTimeline, failures: Failures, explanation: s
     counted = [] if _COUNTED.search(explanation) else [count_text(len(times), "time")]
     regular = [pause for pause in pauses_ms if interval_ms <= pause * FACTOR and pause <= interval_ms * FACTOR]
     is_regular = len(regular) >= len(pauses_ms) * REGULAR
-    every = [f"about every {duration_text(interval_ms)}"] if is_regular else []
+    every = [f"about every {duration_text(interval_ms)}"] if is_regular and interval_ms else []
     how = ", ".join([*counted, *every])
     return f"It still failed when its log ended{': ' if how else ''}{how}, last in {place_text(failures.last)}."
 

@@ -54,11 +54,15 @@ _LOGIN: Final = "authentication_failed"
 _NOT_REACHED: Final = "brokers-not-reached"
 """The cause of faults of any kind, in which a client did not reach its brokers."""
 _NONE_RESOLVED: Final = "no-bootstrap-server-resolved"
+NEXT_MS: Final = 1_000
+"""Maximum time from an error to the record that names its broker."""
 LOOKED_UP_MS: Final = 60_000
 """Maximum time that a client looks up its bootstrap servers for, before it reports that none has an address."""
 _REFUSING: Final = re.compile(r"\bdesynchronization with broker (\d{1,10})\b")
 """The broker that refused a batch, as librdkafka names it."""
 _TOPICS: Final = ("topic", "topics", "topic-partition", "topic-partitions")
+_OF_CLIENTS: Final = ("client", "clients", "client.id", "application.id", "group", "groups", "transactional.id")
+"""Names next to which the handle of a client of librdkafka adds nothing."""
 _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 
 
@@ -70,6 +74,8 @@ def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> I
         found: dict[str, str | tuple[str, ...]] = dict(_names_of(timeline, one, events))
         is_of_connections = one.kind in _OF_CONNECTIONS or one.root_cause == _NOT_REACHED
         peers = {peer for event in events if (peer := event.fields.get("peer"))} if is_of_connections else set()
+        if is_of_connections and events and not peers:
+            peers = _given_up(timeline, one, events[0])
         if peers and not any(one.subject.get(name) for name in ("server", "servers")):
             found |= (
                 {"servers": tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]} if len(peers) > 1 else {"server": peers.pop()}
@@ -78,6 +84,13 @@ def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> I
         if one.kind == _LOGIN and clients and not peers:
             found |= {"clients": tuple(clients[:MAX_EVIDENCE_COUNT])}
         yield one._replace(subject={**one.subject, **found}) if found else one
+
+
+def _given_up(timeline: LogTimeline, one: Incident, first: LogEvent) -> set[str]:
+    """Return the addresses that a client names next to its errors, which do not have them."""
+    begin, end = one.t_start_ms - NEXT_MS, one.t_end_ms + NEXT_MS
+    near = timeline.log_between(first, begin, end, ("BROKER_GIVEN_UP",))
+    return {peer for event in near if (peer := event.fields.get("peer"))}
 
 
 def _with_names_not_resolved(timeline: LogTimeline, one: Incident) -> Incident:
@@ -111,6 +124,10 @@ def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) 
         names = {stated} if stated and not MADE_NAME.fullmatch(stated) else set()
     if len(names) == 1 and not any(one.subject.get(other) for other in ("client.id", "client", "application.id")):
         yield "client.id", names.pop()
+    elif not names and not any(one.subject.get(other) for other in _OF_CLIENTS):
+        handles = {handle for event in clients if (handle := event.fields.get("rdkafka_client"))}
+        # The first client of a program may be its only one.
+        yield from (("client", handle) for handle in handles if len(handles) == 1 and not handle.endswith("-1"))
     yield from _stated_in_log(timeline, one, clients)
     refusing = {found[1] for event in clients if (found := _REFUSING.search(event.message))}
     if len(refusing) == 1 and not any(one.subject.get(name) for name in _SERVERS):
@@ -118,7 +135,8 @@ def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) 
     servers = {event.application for event in events} & timeline.servers()
     nodes = {timeline.node_of(server) for server in servers}
     if len(servers) == 1 and not clients and nodes != {""} and not any(one.subject.get(name) for name in _SERVERS):
-        yield _role_of(events), nodes.pop()
+        is_controller = timeline.role_of(servers.pop()) == "controller"
+        yield "controller" if is_controller else _role_of(events), nodes.pop()
 
 
 def _stated_in_log(timeline: LogTimeline, one: Incident, clients: Sequence[LogEvent]) -> Iterator[tuple[str, str]]:

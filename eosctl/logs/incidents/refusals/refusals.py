@@ -9,7 +9,7 @@ from typing import Final
 from eosctl.logs.classifier.storage_errors import storage_error
 from eosctl.logs.incidents.refusals.topic_denials import Observers
 from eosctl.logs.incidents.timeline.backoffs import retries
-from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.evidence import incident, short_text
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -250,6 +250,8 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
             why, step = (
                 _advice(reasons) if len(paths) > 1 else (storage_error(reasons).why, storage_error(reasons).next)
             )
+            if not why and (thrown := next(filter(None, (one.fields.get("thrown") for one in episode)), "")):
+                why = f' ("{short_text(thrown)}")'
             replicas = "the replicas in it are" if len(paths) == 1 else "their replicas are"
             yield incident(
                 "log_dir_failure",

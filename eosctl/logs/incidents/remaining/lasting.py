@@ -48,6 +48,7 @@ _GAVE_UP: Final = re.compile(
     r"[Nn]o (?:more )?retries\b|\b[Rr]etries (?:are |were )?exhausted|RetriesExceeded\b|\bService call failed\. "
     r"|[Ff]ailed to deliver \d+ messages?|\b(?:Rejecting|Dropping) data\b|[Mm]essage delivery failed"
     r"|\b[Dd]elivery failed\b|failed to flush the buffer|\bGiving up\b|\bgave up\b|[Cc]ould not find the leader"
+    r"|^[Rr]unning \w{1,40}: |\b[Ee]rror running \w|\b[Ee]xiting (?:with|due|because)\b"
     r"|\brun out of available brokers\b|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
 )
 _FAILED: Final = re.compile(

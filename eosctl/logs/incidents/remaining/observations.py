@@ -12,23 +12,40 @@ from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.remaining.connection_stages import is_first_request_unanswered
+from eosctl.logs.incidents.remaining.coordinator_answers import (
+    is_answered_by_coordinator,
+    is_asked_elsewhere,
+    is_commit_timed_out,
+    is_coordinator_found,
+    is_found_each_time,
+    is_group_loaded_before,
+    is_loading,
+)
 from eosctl.logs.incidents.remaining.external_systems import is_system_unreached
+from eosctl.logs.incidents.remaining.memory_sorts import (
+    does_server_end,
+    is_of_classes,
+    is_of_dedupe_buffer,
+    is_of_direct_memory,
+    is_of_threads,
+)
 from eosctl.logs.incidents.remaining.own_words import (
     do_writes_fail,
     does_fail_again,
     has_few_outstanding,
     is_abort_required,
+    is_ahead_of_log,
     is_beyond_a_gap,
     is_disk_of_another_program,
     is_expired_before_2_1,
     is_expired_unsent,
     is_feature_unsupported,
+    is_group_not_joined,
     is_led_elsewhere,
     is_minimum_above_replicas,
     is_not_dialed,
     is_of_connector,
     is_of_consumer,
-    is_of_direct_memory,
     is_of_librdkafka,
     is_of_listener,
     is_of_program,
@@ -45,8 +62,7 @@ from eosctl.logs.incidents.remaining.positions import has_no_reset_policy
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import episodes, time_of
-from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
+from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import ERROR_LEVELS, LogEvent, is_error
 from eosctl.model.severity import Severity
@@ -72,15 +88,7 @@ CLOSED_MS: Final = 300_000
 """Maximum time from the last attempt of such a client until it is closed: one that runs on misses its server."""
 WAITED_MS: Final = 120_000
 """Twice the default ``throttled.unprocessed-record-max-age.ms``, after which SmallRye reports a record."""
-LOSSES: Final = 2
-LOST_MS: Final = 30_000
-"""Records of a lost coordinator that are further apart are of another loss."""
-BACK_MS: Final = 60_000
-"""Maximum time from a loss of the coordinator until its client works with one again."""
 ENDED_PAUSES: Final = 5
-LOADED_MS: Final = 300_000
-"""Maximum time from a coordinator's load of a group to its refusal of a member that it should know."""
-_OFFSETS_TOPIC: Final = "__consumer_offsets-"
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
 _USES: Final[tuple[EventCategory, ...]] = (
@@ -95,12 +103,6 @@ _ANSWERS: Final[tuple[EventCategory, ...]] = (
 _WITHOUT_TOPIC: Final = frozenset({"INTERNAL_TOPIC_NOT_CREATED", "UNKNOWN_TOPIC", "TIMEOUT_METADATA"})
 _PLAIN: Final = re.compile(r"\[Producer clientId=[^\],\n]{1,300}\]")
 _WITH_ID: Final = re.compile(r"\[Producer clientId=[^\]\n]{1,300}, transactionalId=")
-_OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
-_ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coordinator load)")
-"""Answers of a broker that the transactions of the client have no coordinator, or none that is ready."""
-_OF_TRANSACTIONS: Final = "Discovered transaction coordinator "
-_JOINED: Final[tuple[EventCategory, ...]] = ("INIT_PRODUCER_ID", "REBALANCE_DONE")
-"""Records of a client after an answer of its coordinator."""
 _RENEWAL: Final = re.compile(r"\bsasl reauth failed, retrying once on new connection; broker: (-?\d{1,10}),")
 _ENDED_EARLY: Final = re.compile(r"terminated during authentication|Bootstrap broker [^\n]{1,200} disconnected")
 
@@ -159,46 +161,6 @@ def _is_used_before(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mappin
         return None
     used_ms = time_of(before[-1])
     return {"used-at": time_text(used_ms), "idle": duration_text(time_of(first) - used_ms)}
-
-
-def _is_group_loaded_before(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a group coordinator that had loaded groups just before it did not know a member's id."""
-    first = events[0]
-    begin, end = time_of(first) - LOADED_MS, time_of(first)
-    is_server = first.application in timeline.servers()
-    near = (
-        timeline.log_between(first, begin, end, ("COORDINATOR_LOAD",))
-        if is_server
-        else within(timeline.of("COORDINATOR_LOAD"), begin, end)
-    )
-    loads = [event for event in near if _OFFSETS_TOPIC in event.message]
-    if not loads:
-        return None
-    node = loads[-1].fields.get("broker") or timeline.node_of(loads[-1].application)
-    return {"coordinator": node or loads[-1].application, "loaded-at": time_text(time_of(loads[-1]))}
-
-
-def _is_answered_by_coordinator(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a transaction coordinator that answered each attempt of librdkafka's producer with an error."""
-    first, last = events[0], events[-1]
-    near = timeline.log_between(first, time_of(first) - NEAR_MS, time_of(last), ("COORDINATOR_UNAVAILABLE",))
-    answers = [found for event in near if (found := _OF_COORDINATOR.search(event.message))]
-    if all(_ABSENT.search(one["answer"]) for one in answers):
-        return None
-    answer = answers[-1]
-    return {"coordinator": answer["node"], "answer": answer["answer"].strip(), "answers": f"{len(answers):,}"}
-
-
-def _is_coordinator_found(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a Java producer that found its transaction coordinator and kept its connections, but got no answer."""
-    first = events[0]
-    named = next(filter(None, map(timeline.transactional_id, events)), "")
-    near = timeline.log_between(first, time_of(first) - NEAR_MS, time_of(first), ("COORDINATOR_DISCOVERED",))
-    own = [event for event in near if timeline.transactional_id(event) == named and _OF_TRANSACTIONS in event.message]
-    if not own or timeline.log_between(first, time_of(own[-1]), time_of(events[-1]), DISCONNECTS):
-        return None
-    node = own[-1].fields.get("coordinator_id", "")
-    return {"coordinator": node, "found-at": time_text(time_of(own[-1]))} if node else None
 
 
 def _is_topic_served_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
@@ -303,22 +265,6 @@ def _is_server_stopped(timeline: LogTimeline, events: Sequence[LogEvent]) -> Map
     return {"stopped-at": stopped_at, "closed-at": closed_at} if set(own) == {"BROKER_STOPPED"} else None
 
 
-def _is_found_each_time(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a client that works with a coordinator again soon after each time that it lost one."""
-    losses = list(episodes(events, LOST_MS))
-    ends_ms = [time_of(one[0]) for one in losses[1:]] + [time_of(events[-1]) + BACK_MS]
-    if len(losses) < LOSSES or any(time_of(one[-1]) - time_of(one[0]) >= LOST_MS for one in losses):
-        return None
-    back_ms = 0
-    for one, end_ms in zip(losses, ends_ms, strict=True):
-        own = timeline.log_between(one[-1], time_of(one[-1]), min(end_ms, time_of(one[-1]) + BACK_MS), _JOINED)
-        if not own:
-            return None
-        back_ms = time_of(own[0])
-    lasted = duration_text(time_of(events[-1]) - time_of(events[0]))
-    return {"losses": str(len(losses)), "lasted": lasted, "back-at": time_text(back_ms)}
-
-
 def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
@@ -341,10 +287,15 @@ def _is_restored_after_long(timeline: LogTimeline, events: Sequence[LogEvent]) -
 
 OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
-    "answered-by-coordinator": _is_answered_by_coordinator,
+    "ahead-of-the-log": is_ahead_of_log,
+    "answered-by-coordinator": is_answered_by_coordinator,
+    "asked-elsewhere": is_asked_elsewhere,
     "authenticated-anew": _is_authenticated_anew,
     "commits-refused": is_refused_commit,
-    "coordinator-found": _is_coordinator_found,
+    "commit-timed-out": is_commit_timed_out,
+    "coordinator-loading": is_loading,
+    "coordinator-found": is_coordinator_found,
+    "dedupe-buffer": is_of_dedupe_buffer,
     "direct-memory": is_of_direct_memory,
     "ended-before-its-log": _is_ended_before_its_log,
     "external-system-unreached": is_system_unreached,
@@ -354,14 +305,17 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "feature-unsupported": is_feature_unsupported,
     "few-outstanding": has_few_outstanding,
     "first-request-unanswered": is_first_request_unanswered,
-    "found-each-time": _is_found_each_time,
+    "found-each-time": is_found_each_time,
     "files-of-the-host": is_table_of_host_full,
-    "group-loaded-before": _is_group_loaded_before,
+    "group-not-joined": is_group_not_joined,
+    "group-loaded-before": is_group_loaded_before,
     "handshake-in-passing": _is_handshake_in_passing,
     "led-elsewhere": is_led_elsewhere,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": is_minimum_above_replicas,
+    "memory-of-classes": is_of_classes,
     "must-abort": is_abort_required,
+    "native-threads": is_of_threads,
     "no-broker-left": is_without_broker,
     "not-dialed": is_not_dialed,
     "of-a-connector": is_of_connector,
@@ -376,6 +330,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "producer-fenced": is_producer_fenced,
     "refused-at-write": is_refused_at_write,
     "restored-after-long": _is_restored_after_long,
+    "server-ends": does_server_end,
     "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,
     "topic-of-a-program": is_of_program,

@@ -32,12 +32,6 @@ _ELSEWHERE: Final = re.compile(r"(?i:\bnot[ _]?leader[ _]?(?:for|or)|\bNotLeader
 _NO_LEADER: Final = re.compile(
     r"(?i:leader[ _]?not[ _]?available|leaderless|no leader|could not find the leader|listener)"
 )
-_DIRECT: Final = re.compile(r"(?i:\bdirect (?:buffer )?memory)")
-_RESERVED: Final = re.compile(
-    r"(?:Cannot reserve|failed to allocate) (?P<requested>\d{1,18}) byte(?:s|\(s\)) of direct (?:buffer )?memory"
-    r"(?: \((?:allocated|used): (?P<allocated>\d{1,18}), (?:limit|max): (?P<limit>\d{1,18})\))?"
-)
-"""The words of the JDK, and of Netty about its own pool."""
 _COMMITS: Final = re.compile(r"(?i:\bcommit(?:s|ting)?\b[^\n]{0,60}\boffsets?\b|\boffset ?commit)")
 _OF_TRANSACTION: Final = re.compile(r"(?i:transaction)")
 _FULL: Final = "No space left on device"
@@ -70,6 +64,7 @@ _MUST_ABORT: Final = re.compile(
     r"|(?i:\bmust be aborted\b|\bTransactionAbortable)"
 )
 """The words of librdkafka and its bindings for an error after which only an abort is possible."""
+_NOT_JOINED: Final = re.compile(r"Timed out waiting for join group")
 _NOT_DIALED: Final = re.compile(r"\bunable to dial: (?:dial tcp:? )?(?P<reason>[^\n\"]{1,160})")
 """The words of franz-go for a request that no connection could be made for."""
 AGAIN: Final = 3
@@ -208,6 +203,16 @@ def is_refused_commit(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str
     return {} if all(commits) else None
 
 
+def is_group_not_joined(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a Schema Registry waited in vain for its group, before it had to do with its topic."""
+    return {} if any(map(_NOT_JOINED.search, _words_of(events))) else None
+
+
+def is_ahead_of_log(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a stored position is beyond the end of its partition, where nothing was removed yet."""
+    return {} if any(event.fields.get("high_watermark") for event in events) else None
+
+
 def is_producer_fenced(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Show that a stream thread lost its tasks because its producer was fenced, not because it left its group."""
     chains = [event.exception.chain for event in events if event.exception is not None]
@@ -311,12 +316,3 @@ def is_of_listener(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, s
     is_own = all(_LISTENER in chain[:-1] and not chain[-1].startswith(_FRAMEWORKS) for chain in chains)
     is_of_another_system = all(map(is_outside_kafka, events))
     return {} if len(chains) == len(events) and is_own and not is_of_another_system else None
-
-
-def is_of_direct_memory(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a process without memory for its network buffers, which is not a part of its heap."""
-    texts = [f"{event.message}\n{event.fields.get('thrown', '')}" for event in events]
-    if not all(map(_DIRECT.search, texts)):
-        return None
-    found = next(filter(None, map(_RESERVED.search, texts)), None)
-    return {name: f"{int(value):,}" for name, value in found.groupdict().items() if value} if found else {}

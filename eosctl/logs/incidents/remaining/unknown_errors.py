@@ -110,9 +110,9 @@ def find_unknown_errors(
         lasting = [] if ends_program(last) else faults.get(log, [])
         if any(_may_be_of(timeline, fault, ordered[0]) for fault in lasting):
             continue
-        if is_open and (len(ordered) >= REPEATED or ends_program(last)):
+        if is_open and (ends_program(last) or (len(ordered) >= REPEATED and not _is_overcome(timeline, last))):
             found.setdefault(log, []).append(_Unknown(ordered, True))
-        elif len(ordered) < REPEATED and _is_overcome(timeline, last):
+        elif _is_overcome(timeline, last):
             continue
         elif own := [one for one in ordered if is_of_kafka(one) and not _is_near(known, one)]:
             found.setdefault(log, []).append(_Unknown(own, False))

@@ -95,7 +95,12 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
     ),
 }
 """The forms in which programs name what they use, by the field of the same meaning."""
-_NOT_NAMES: Final = frozenset({"null", "nil", "none", "true", "false", "error", "unknown", "coordinator", "broker"})
+_NOT_NAMES: Final = frozenset(
+    {
+        *("null", "nil", "none", "true", "false", "error", "unknown", "coordinator", "broker"),
+        *("context", "dial", "failed", "kafka", "lookup", "read", "write"),
+    }
+)
 
 
 class Announcements:

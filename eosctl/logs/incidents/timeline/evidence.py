@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -16,6 +17,14 @@ MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
 TEXT_CHARACTERS: Final = 160
 """Maximum length of a quoted message."""
+_CAUSE_CHARACTERS: Final = 100
+"""The length that is left for a cause at the end of a long message."""
+_BEFORE_WORDS: Final = re.compile(
+    r"^(?:\w{0,40}\{[^{}]{0,200}\}:{1,2})+ ?(?:[\w:]{3,80}: )?|^\[\w{3,40} clientId=[^\]]{1,300}\] "
+    r"|^(?:\(\w{1,40} ?\) )?(?:\[[^\]]{0,120}\] ?){2,6}"
+)
+"""Spans of ``tracing``, the names of a Java client, and values that a layout prints before the message."""
+_CAUSE: Final = re.compile(r"\b(?:Caused? by: |Cause: |(?:error|err|reason)=)|\"err(?:or)?\": ?\"")
 
 
 def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
@@ -83,10 +92,21 @@ def incident(
 def short_text(message: str) -> str:
     """Return a message on one line; one of more than ``TEXT_CHARACTERS`` is cut.
 
+    What comes before the words of a long message is left out first: spans of a trace, the names of the client, which
+    the subject has, and values of the layout. If it names its cause only behind the cut, the middle is left out.
+
     >>> short_text("Fenced by\\n  epoch 3")
     'Fenced by epoch 3'
     """
     text = " ".join(message.split())
+    if len(text) > TEXT_CHARACTERS:
+        text = _BEFORE_WORDS.sub("", text, count=1)
+    if len(text) <= TEXT_CHARACTERS:
+        return text
+    causes = [found.start() for found in _CAUSE.finditer(text)]
+    if causes and causes[-1] > TEXT_CHARACTERS - _CAUSE_CHARACTERS:
+        end = text[causes[-1] :]
+        text = f"{text[: TEXT_CHARACTERS - min(len(end), _CAUSE_CHARACTERS) - 2]}… {end}"
     return f"{text[: TEXT_CHARACTERS - 1]}…" if len(text) > TEXT_CHARACTERS else text
 
 

@@ -14,7 +14,7 @@ from eosctl.logs.incidents.members.evictions import is_for_silence
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -25,6 +25,8 @@ BURST_MS: Final = 60_000
 """Maximum time from the first removal of a group's members to its last one: their sessions end one after another."""
 AWAY_MS: Final = 60_000
 """Minimum time in which no member joins: a program that is started again joins sooner."""
+WATCHED_MS: Final = 1_800_000
+"""A group that is empty for this long is a fault, also if it is joined later; slices of long logs have no more."""
 NEAR_MS: Final = 600_000
 """A client's own log at this distance shows why it was removed, which other detectors judge."""
 _EMPTIED: Final = re.compile(r"\bGroup (?P<group>[^\n]{1,255}?) with generation (?P<generation>\d{1,10}) is now empty")
@@ -39,10 +41,9 @@ def find_emptied_groups(timeline: LogTimeline) -> Iterator[Incident]:
         for event in timeline.server_events("GROUP_EMPTY")
         if (found := _EMPTIED.search(event.message))
     ]
-    for group, own in by_key(emptied).items():
-        last = own[-1]
+    for group, last in emptied:
         removed = _removed(timeline, group, last)
-        left_ms = timeline.log_end_ms(last) - time_of(last)
+        left_ms = min(timeline.log_end_ms(last) - time_of(last), WATCHED_MS)
         if (
             removed
             and left_ms >= AWAY_MS
@@ -59,8 +60,8 @@ def _removed(timeline: LogTimeline, group: str, emptied: LogEvent) -> Sequence[L
 
 
 def _is_used(timeline: LogTimeline, group: str, emptied: LogEvent) -> bool:
-    """Return whether the coordinator has to do with a group again."""
-    later = timeline.log_between(emptied, time_of(emptied) + 1, timeline.log_end_ms(emptied), _OF_GROUPS)
+    """Return whether the coordinator has to do with a group again soon."""
+    later = timeline.log_between(emptied, time_of(emptied) + 1, time_of(emptied) + WATCHED_MS, _OF_GROUPS)
     named = re.compile(rf"\b[Gg]roup {re.escape(group)}(?![\w.-])")
     return any(named.search(event.message) for event in later)
 
@@ -86,9 +87,9 @@ def _incident(
             "broker": timeline.node_of(emptied.application),
         },
         [*removed, emptied],
-        f"{group} has no member since {time_text(time_of(emptied))}, and none joined it in the "
-        f"{duration_text(left_ms)} to the end of the log: nothing reads for it. Its coordinator removed {who}, because "
-        "no heartbeat arrived within the session timeout.",
+        f"{group} had no member from {time_text(time_of(emptied))} on, and none joined it in the "
+        f"{duration_text(left_ms)} after that: nothing read for it. Its coordinator removed {who}, because no "
+        "heartbeat arrived within the session timeout.",
         f"Find what happened to {'this process' if is_one else 'these processes'}: killed, stuck, paused, or cut off "
         "from the broker; the coordinator's log does not show which. A consumer that its program abandons without "
         "closing it looks the same.",

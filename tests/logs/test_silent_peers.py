@@ -81,7 +81,14 @@ def test_each_silent_follower_is_its_own_fault(tmp_path: Path) -> None:
 
 
 def test_a_restart_of_a_follower_stays_silent(tmp_path: Path) -> None:
-    assert judge(tmp_path, {"redpanda.log": followed(4, 10)}) == []
+    later = "INFO  2026-03-04 11:13:00,000 [shard 0] storage - segment.cc:595 - Creating new segment /var/lib/a\n"
+    assert judge(tmp_path, {"redpanda.log": followed(4, 10) + later}) == []
+
+
+def test_a_silence_to_the_end_of_an_excerpt_is_not_ignored(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"redpanda.log": followed(4, 10)})
+    assert (one.root_cause, one.subject["server"]) == ("follower-does-not-answer", "4")
+    assert "the log ends before it does" in one.explanation
 
 
 def test_a_removed_group_is_not_a_silent_follower(tmp_path: Path) -> None:

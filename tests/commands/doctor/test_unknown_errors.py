@@ -52,7 +52,7 @@ def test_the_report_of_logs_names_unknown_errors_in_every_format(tmp_path: Path)
     path = tmp_path / "server.log"
     path.write_text(GOOD + UNKNOWN.format("ERROR", 7) * 3)
     first = f"{path}:51: Handover of shard 7 is broken"
-    verdict = f"No known incident. 3 error records are not in the catalog, first: {first}"
+    verdict = f"No known incident. 3 error records are not in the catalog, first: {first}."
     machine = eosctl("logs", "report", path, "-o", "json").json
     assert machine["headline"] == verdict
     (records,) = machine["unexplained"]

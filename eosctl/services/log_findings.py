@@ -19,6 +19,7 @@ from eosctl.logs.digest.totals import activity_of, moments_of, total_events
 from eosctl.logs.incidents.judge import judge_logs
 from eosctl.logs.incidents.remaining.calls_for_action import Advice, describe_groups
 from eosctl.logs.incidents.remaining.record_groups import group_unexplained
+from eosctl.logs.incidents.returned import fold_returned
 from eosctl.logs.incidents.timeline.work import find_overcome
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
@@ -55,7 +56,7 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     skipped = tuple(SkippedFile(*one) for one in scan.unread)
     judged = judge_logs(scan.events, scan.sources)
     events = tuple(event for event in scan.events if period.holds(event.time_ms))
-    within = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
+    within = fold_returned(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
     unexplained = (one for one in judged.unexplained if period.holds(one.time_ms))
     groups = describe_groups(group_unexplained(unexplained), _advice())
     order = {source.file: number for number, source in enumerate(scan.sources)}
@@ -78,7 +79,7 @@ def judge_tables(report: TableReport, unread: Iterable[Unread]) -> LogFindings:
     """Return the findings of a scan that was judged on Spark; of the events, they have only evidence."""
     findings = LogFindings(
         events=report.events,
-        incidents=report.incidents,
+        incidents=fold_returned(report.incidents),
         sources=report.sources,
         skipped=tuple(SkippedFile(*one) for one in unread),
         unexplained=describe_groups(report.groups, _advice()),

@@ -193,6 +193,8 @@ OBSERVED = {
     *(
         "fatal-reason",
         "loaded-at",
+        "topic-id-error",
+        "unresolved",
         *("ended", "ended-at", "left", "system"),
         *("position", "high-watermark", "answered-at"),
         "allocated",

@@ -23,7 +23,7 @@ from eosctl.logs.records.forms import Forms, Span, form_of
 from eosctl.logs.records.literals import required_literal
 from eosctl.logs.records.record import Classified, Record
 from eosctl.model.event_names import EventField
-from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
+from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, NOISE, UNCLASSIFIED
 from eosctl.model.redaction import masked, redact_text, secret_spans
 
 _REMEMBERED: Final = 50_000
@@ -209,6 +209,9 @@ class Classifier:
             rule = self._of_traceback(record, text) or rule
         if rule is not None and record.rest and rule.category.weight is not Weight.CRITICAL:
             rule = self._of_ended_server(record) or rule
+        if rule is not None and record.level in FATAL_LEVELS and rule.category.weight is Weight.BENIGN:
+            # What is ordinary otherwise has ended this program.
+            rule = rule if rule.category.id == NOISE else None
         if rule is None and not record.rest and record.level not in ERROR_LEVELS:
             return _Verdict(None, (), ())
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))

@@ -63,6 +63,8 @@ _NOTES: Final = frozenset({".html", ".md", ".yaml", ".yml"})
 _NOTE_BYTES: Final = 65_536
 """A ticket has prose in front of the first record that it quotes."""
 _MAYBE_RECORD: Final = re.compile(rb"^[^\n]{0,120}(?:\d\d:\d\d:\d\d|%\d\|\d{10}\.)[^\n]*", re.MULTILINE)
+_TRACE: Final = re.compile(rb"^[ \t]*at [\w.$/@]{1,300}\([^)\n]{1,120}\)\r?$", re.MULTILINE)
+"""A line of a Java stack trace, which many tickets quote without any stamp."""
 OTHER_NAME: Final = "its name ends like that of another kind of file; to read it anyway, name the file itself"
 NO_RECORDS: Final = "a table without log records"
 LINKED_FOLDER: Final = "a link to another folder; to read that, name it"
@@ -184,12 +186,12 @@ def reason_against(file: Path) -> str:
 
 
 def _holds_records(file: Path) -> bool:
-    """Return whether a line of a file is a record, or most lines of its beginning are, in a wrapper."""
+    """Return whether a file has a record or a stack trace, or most lines of its beginning are records in a wrapper."""
     try:
         head = read_head(file, _NOTE_BYTES)
     except OSError:
         return False
-    if any(is_of_layout(line[0]) for line in _MAYBE_RECORD.finditer(head)):
+    if _TRACE.search(head) or any(is_of_layout(line[0]) for line in _MAYBE_RECORD.finditer(head)):
         return True
     _, verdict = shape_of(head[:BEGINNING_BYTES], "", LAYOUTS)
     return verdict.has_headers and verdict.line_count > 0 and not _is_mostly_unmatched(verdict)

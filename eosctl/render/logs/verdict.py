@@ -10,6 +10,7 @@ import msgspec
 
 from eosctl.findings.log_reading import known_share_text, nothing_read_text, unjudged_text, unread_text
 from eosctl.findings.other_programs import are_of_other_programs
+from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
@@ -20,6 +21,8 @@ from eosctl.text import count_text, one_line, time_text
 NAMED: Final = 3
 QUOTED: Final = 160
 """Maximum length of a record's text in the headline."""
+_UNEXPLAINED: Final = "unexplained"
+_CAUSE: Final = re.compile(r"\bIts last cause: ([\s\S]+)")
 _SENTENCE_END: Final = re.compile(r"\.\s")
 
 
@@ -109,7 +112,7 @@ def _verdict(findings: LogFindings) -> list[str]:
     worst = worst_first(findings.incidents)[0]
     others = len(findings.incidents) - 1
     more = f"; {count_text(others, 'more incident')}" if others else ""
-    incident = f"{_first_sentence(worst.explanation)} ({worst.confidence:.0%} sure{more})."
+    incident = f"{_first_sentence(worst.explanation)}{_last_cause(worst)} ({worst.confidence:.0%} sure{more})."
     is_worse = any(one.severity.rank < worst.severity.rank for one in findings.unexplained)
     return [*calls, incident] if is_worse else [incident, *calls]
 
@@ -155,6 +158,12 @@ def _first_sentence(text: str) -> str:
     ends = (found.start() for found in _SENTENCE_END.finditer(text))
     end = next((end for end in ends if _is_balanced(text[:end])), len(text))
     return text[:end].removesuffix(".")
+
+
+def _last_cause(one: Incident) -> str:
+    """Return what an incident whose cause no other record shows says about its exception."""
+    found = _CAUSE.search(one.explanation) if one.root_cause == _UNEXPLAINED else None
+    return f". Its last cause: {_quoted(_first_sentence(found[1]))}" if found else ""
 
 
 def _is_balanced(text: str) -> bool:

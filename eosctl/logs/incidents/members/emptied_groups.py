@@ -1,4 +1,4 @@
-"""Detect groups that lost all their members by missed heartbeats, and that none joins again, as coordinators log it.
+"""Detect groups that lost all their members by missed heartbeats, and that none joins soon, as coordinators log it.
 
 Nothing reads for such a group. Its clients may log nothing at all, since their processes or machines are gone, so the
 coordinator's log is often the only one.
@@ -25,8 +25,10 @@ BURST_MS: Final = 60_000
 """Maximum time from the first removal of a group's members to its last one: their sessions end one after another."""
 AWAY_MS: Final = 60_000
 """Minimum time in which no member joins: a program that is started again joins sooner."""
+LONG_MS: Final = 300_000
+"""A group that is empty for this long is a fault, also if it is joined later."""
 WATCHED_MS: Final = 1_800_000
-"""A group that is empty for this long is a fault, also if it is joined later; slices of long logs have no more."""
+"""Maximum time in which a group is watched: slices of long logs have no more."""
 NEAR_MS: Final = 600_000
 """A client's own log at this distance shows why it was removed, which other detectors judge."""
 _EMPTIED: Final = re.compile(r"\bGroup (?P<group>[^\n]{1,255}?) with generation (?P<generation>\d{1,10}) is now empty")
@@ -35,7 +37,7 @@ _OF_GROUPS: Final[tuple[EventCategory, ...]] = ("REBALANCE_TRIGGER", "REBALANCE_
 
 
 def find_emptied_groups(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the groups whose last member was removed for its silence, and that stay empty while the log continues."""
+    """Yield the groups whose last member was removed for its silence, and that stay empty for long or to the end."""
     emptied = [
         (found["group"], event)
         for event in timeline.server_events("GROUP_EMPTY")
@@ -43,14 +45,11 @@ def find_emptied_groups(timeline: LogTimeline) -> Iterator[Incident]:
     ]
     for group, last in emptied:
         removed = _removed(timeline, group, last)
-        left_ms = min(timeline.log_end_ms(last) - time_of(last), WATCHED_MS)
-        if (
-            removed
-            and left_ms >= AWAY_MS
-            and not _is_used(timeline, group, last)
-            and not _has_log(timeline, group, last)
-        ):
-            yield _incident(timeline, group, removed, last, left_ms)
+        joined_ms = _joined_ms(timeline, group, last)
+        left_ms = (joined_ms or timeline.log_end_ms(last)) - time_of(last)
+        is_long = left_ms >= (LONG_MS if joined_ms else AWAY_MS)
+        if removed and is_long and not _has_log(timeline, group, last):
+            yield _incident(timeline, group, removed, last, min(left_ms, WATCHED_MS), joined_ms)
 
 
 def _removed(timeline: LogTimeline, group: str, emptied: LogEvent) -> Sequence[LogEvent]:
@@ -59,11 +58,11 @@ def _removed(timeline: LogTimeline, group: str, emptied: LogEvent) -> Sequence[L
     return [event for event in near if event.fields.get("group") == group and is_for_silence(event)]
 
 
-def _is_used(timeline: LogTimeline, group: str, emptied: LogEvent) -> bool:
-    """Return whether the coordinator has to do with a group again soon."""
+def _joined_ms(timeline: LogTimeline, group: str, emptied: LogEvent) -> int:
+    """Return when the coordinator has to do with a group again; 0 if it does not while the group is watched."""
     later = timeline.log_between(emptied, time_of(emptied) + 1, time_of(emptied) + WATCHED_MS, _OF_GROUPS)
     named = re.compile(rf"\b[Gg]roup {re.escape(group)}(?![\w.-])")
-    return any(named.search(event.message) for event in later)
+    return next((time_of(event) for event in later if named.search(event.message)), 0)
 
 
 def _has_log(timeline: LogTimeline, group: str, emptied: LogEvent) -> bool:
@@ -73,11 +72,15 @@ def _has_log(timeline: LogTimeline, group: str, emptied: LogEvent) -> bool:
 
 
 def _incident(
-    timeline: LogTimeline, group: str, removed: Sequence[LogEvent], emptied: LogEvent, left_ms: int
+    timeline: LogTimeline, group: str, removed: Sequence[LogEvent], emptied: LogEvent, left_ms: int, joined_ms: int
 ) -> Incident:
     members = tuple(dict.fromkeys(event.fields["member"] for event in removed if event.fields.get("member")))
     is_one = len(members) < 2
     who = "its last member" if is_one else f"all of its members ({len(members)})"
+    since, lasted = time_text(time_of(emptied)), duration_text(left_ms)
+    empty = f"from {since} on, and none joined it in the {lasted} after that"
+    if joined_ms:
+        empty = f"from {since} until {time_text(joined_ms)} ({lasted})"
     return incident(
         "group_without_members",
         "heartbeats-missed-by-all",
@@ -87,9 +90,8 @@ def _incident(
             "broker": timeline.node_of(emptied.application),
         },
         [*removed, emptied],
-        f"{group} had no member from {time_text(time_of(emptied))} on, and none joined it in the "
-        f"{duration_text(left_ms)} after that: nothing read for it. Its coordinator removed {who}, because no "
-        "heartbeat arrived within the session timeout.",
+        f"{group} had no member {empty}: nothing read for it, except a client that had not noticed its removal. Its "
+        f"coordinator removed {who}, because no heartbeat arrived within the session timeout.",
         f"Find what happened to {'this process' if is_one else 'these processes'}: killed, stuck, paused, or cut off "
         "from the broker; the coordinator's log does not show which. A consumer that its program abandons without "
         "closing it looks the same.",

@@ -28,6 +28,12 @@ from eosctl.model.severity import Severity
 
 AFTER_MS: Final = 60_000
 """Maximum time from the last record of a fault to the end that it causes."""
+STOP_MS: Final = 10_000
+"""Maximum time from the last record of a fault to a program's stop that is reported with it."""
+_STOPS: Final[tuple[EventCategory, ...]] = ("APPLICATION_STOP", "CLIENT_STOP")
+_ON_REQUEST: Final[tuple[EventCategory, ...]] = ("APPLICATION_KILLED", "APPLICATION_SIGNAL")
+_RUNS: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "CLIENT_START", "WORK_DONE", "WORKS_AGAIN")
+"""Records of a program that runs on, or again."""
 _ENDED: Final[EventCategory] = "PROGRAM_ENDED"
 _JOB: Final[EventCategory] = "JOB_RESTARTED"
 _PANICS: Final = ("panic: ", "fatal error: ")
@@ -53,7 +59,8 @@ def name_program_outcomes(timeline: LogTimeline, incidents: Sequence[Incident]) 
         # The last fault before it, if one of several has ended by then.
         if near := own.touching(time_of(event) - AFTER_MS, time_of(event)):
             found[near[0]].append(event)
-    return tuple(_with_ends(timeline, one, found.get(number, [])) for number, one in enumerate(incidents))
+    whole = (_with_ends(timeline, one, found.get(number, [])) for number, one in enumerate(incidents))
+    return tuple(_with_stop(timeline, one) for one in whole)
 
 
 def _is_end(timeline: LogTimeline, event: LogEvent) -> bool:
@@ -95,3 +102,26 @@ def _with_ends(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent])
     said = " and ".join(f'"{short_text(_said(event))}"' for event in shown)
     does = "ends with" if any(map(_panic_of, shown)) else "reports"
     return with_records(one, shown, f"Effect: the program {does} {said}.")
+
+
+def _with_stop(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return a fault with the stop of its program right after it, which nothing but the fault preceded.
+
+    A program that closes its clients because of an error logs that as it logs an ordinary stop, without the error.
+    """
+    last = max(timeline.evidence(one), key=time_of, default=None)
+    if (
+        last is None
+        or one.severity not in (Severity.CRITICAL, Severity.ERROR)
+        or last.application in timeline.servers()
+    ):
+        return one
+    end_ms = time_of(last)
+    stops = timeline.log_between(last, one.t_start_ms, end_ms + STOP_MS, _STOPS)
+    if not stops or timeline.log_between(last, one.t_start_ms - STOP_MS, one.t_start_ms - 1, (*_STOPS, *_ON_REQUEST)):
+        return one
+    asked = timeline.log_between(last, one.t_start_ms, time_of(stops[-1]), _ON_REQUEST)
+    if asked or timeline.log_between(last, time_of(stops[0]), time_of(stops[-1]) + AFTER_MS, _RUNS):
+        return one
+    shown = next((event for event in reversed(stops) if event.category == _STOPS[0]), stops[-1])
+    return with_records(one, [shown], f'With that, the program reports "{short_text(shown.message)}".')

@@ -23,6 +23,8 @@ BACK_MS: Final = 60_000
 """Maximum time from a loss of the coordinator until its client works with one again."""
 LOADED_MS: Final = 300_000
 """Maximum time from a coordinator's load of a group to its refusal of a member that it should know."""
+_REJOIN: Final = re.compile(r"Unexpected error in join group response: The group is rebalancing")
+"""Error REBALANCE_IN_PROGRESS in ``JoinGroupResponseHandler`` of kafka-clients 2.7.0 and earlier."""
 _OFFSETS_TOPIC: Final = "__consumer_offsets-"
 _OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
 _ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coordinator load)")
@@ -116,3 +118,8 @@ def is_asked_elsewhere(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[st
     """Observe brokers that answer each time that they are not the coordinator, so that they were reached."""
     has_lasted = time_of(events[-1]) - time_of(events[0]) >= MOVED_MS
     return {} if has_lasted and all(_NOT_HERE.search(event.message) for event in events) else None
+
+
+def is_asked_to_rejoin(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe consumers that end because of an answer which newer clients repeat their request after."""
+    return {} if all(_REJOIN.search(event.message) for event in events) else None

@@ -16,7 +16,7 @@ from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, is_restorin
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
-from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, LogEvent
+from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, LogEvent, is_error
 
 GIVE_UP_MS: Final = 120_000
 """Maximum time from a client's last attempt until it reports that it gave up."""
@@ -37,6 +37,14 @@ EXCERPT_MS: Final = 60_000
 EXCERPT_RECORDS: Final = 2
 """Minimum number of records for an incident in an excerpt that has other records, too."""
 SAME_MOMENT_MS: Final = 1_000
+APART_MS: Final = 100
+"""Records that follow closer than this are of one attempt."""
+AGAIN: Final = 3
+"""Minimum number of attempts with which a log ends, and that show a fault together."""
+AGAIN_WARNED: Final = 8
+"""The same for attempts that are only warnings."""
+AFTERMATH_MS: Final = 900_000
+"""Maximum time from a fault to the end of a log that has only other errors after it."""
 TURNS: Final = 3
 """Minimum number of addresses that fail in turn in a rolling restart."""
 SESSION_MS: Final = 60_000
@@ -240,10 +248,26 @@ def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: Cat
         return False
     lasted_ms = time_of(events[-1]) - time_of(events[0])
     pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
-    if not known.unfinished or timeline.log_end_ms(events[-1]) > _last_ms(timeline, events) + pause_ms:
+    last_ms = _last_ms(timeline, events)
+    is_last = timeline.log_end_ms(events[-1]) <= last_ms + pause_ms
+    if not known.unfinished or not (is_last or _ends_in_errors(timeline, events[-1], last_ms)):
         return False
-    is_repeated = events[-1].category == REPEATED
+    is_repeated = events[-1].category == REPEATED or _failed_again(events)
     return is_repeated or not has_just_begun(events, known) or _is_excerpt(timeline, events, known)
+
+
+def _ends_in_errors(timeline: LogTimeline, last: LogEvent, last_ms: int) -> bool:
+    """Return whether a log ends soon after a fault, with nothing but other errors after it."""
+    end_ms = timeline.log_end_ms(last)
+    later = timeline.log_between(last, last_ms + 1, last_ms + AFTERMATH_MS) if is_error(last) else ()
+    return bool(later) and all(map(is_error, later)) and time_of(later[-1]) >= end_ms - SAME_MOMENT_MS
+
+
+def _failed_again(events: Sequence[LogEvent]) -> bool:
+    """Return whether enough attempts failed in a row to show a fault: fewer errors than warnings."""
+    times = [time_of(event) for event in events if event.level not in ("INFO", "DEBUG", "TRACE")]
+    attempts = 1 + sum(1 for before_ms, after_ms in pairwise(times) if after_ms - before_ms >= APART_MS)
+    return attempts >= (AGAIN if all(is_error(event) for event in events) else AGAIN_WARNED)
 
 
 def _is_rolling(events: Sequence[LogEvent]) -> bool:

@@ -11,10 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
-from eosctl.logs.incidents.remaining.connection_stages import is_first_request_unanswered
+from eosctl.logs.incidents.remaining.connection_stages import (
+    is_first_request_unanswered,
+    is_server_not_resolved,
+    is_without_local_address,
+)
 from eosctl.logs.incidents.remaining.coordinator_answers import (
     is_answered_by_coordinator,
     is_asked_elsewhere,
+    is_asked_to_rejoin,
     is_commit_timed_out,
     is_coordinator_found,
     is_found_each_time,
@@ -48,8 +53,10 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_of_consumer,
     is_of_librdkafka,
     is_of_listener,
+    is_of_other_form,
     is_of_program,
     is_of_sink,
+    is_of_topic_id,
     is_of_zookeeper,
     is_producer_fenced,
     is_refused_at_write,
@@ -59,6 +66,7 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_without_broker,
 )
 from eosctl.logs.incidents.remaining.positions import has_no_reset_policy
+from eosctl.logs.incidents.remaining.sentences import INTERNAL_TOPICS
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -164,10 +172,11 @@ def _is_used_before(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mappin
 
 
 def _is_topic_served_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a topic that the same client got from the brokers after they had refused to create it."""
+    """Observe a topic that the same client got, or the same broker used, after brokers had refused to create it."""
     last = events[-1]
-    topic = last.fields.get("topic", "")
-    if not topic or topic.startswith("__") or last.application in timeline.servers():
+    topic = last.fields.get("topic") or INTERNAL_TOPICS.get(last.fields.get("limit_setting", ""), "")
+    is_server = last.application in timeline.servers()
+    if not topic or topic.startswith("__") is not is_server:
         return None
     later = (event for event in timeline.log_between(last, time_of(last) + 1, time_of(last) + NEAR_MS))
     found = next((event for event in later if _is_of_topic(event, topic)), None)
@@ -175,7 +184,9 @@ def _is_topic_served_later(timeline: LogTimeline, events: Sequence[LogEvent]) ->
 
 
 def _is_of_topic(event: LogEvent, topic: str) -> bool:
-    names = (event.fields.get("topic", ""), event.fields.get("partition", "").rpartition("-")[0])
+    names = [event.fields.get("topic", ""), event.fields.get("partition", "").rpartition("-")[0]]
+    if event.category == "REBALANCE_DONE" and f"({topic}-" in event.message:
+        names.append(topic)
     return event.category not in _WITHOUT_TOPIC and topic in names
 
 
@@ -304,6 +315,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "fails-again": does_fail_again,
     "feature-unsupported": is_feature_unsupported,
     "few-outstanding": has_few_outstanding,
+    "form-not-valid": is_of_other_form,
     "first-request-unanswered": is_first_request_unanswered,
     "found-each-time": is_found_each_time,
     "files-of-the-host": is_table_of_host_full,
@@ -316,6 +328,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "memory-of-classes": is_of_classes,
     "must-abort": is_abort_required,
     "native-threads": is_of_threads,
+    "no-local-address": is_without_local_address,
     "no-broker-left": is_without_broker,
     "not-dialed": is_not_dialed,
     "of-a-connector": is_of_connector,
@@ -332,7 +345,10 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "restored-after-long": _is_restored_after_long,
     "server-ends": does_server_end,
     "server-stopped-on-purpose": _is_server_stopped,
+    "servers-not-resolved": is_server_not_resolved,
     "slow-work": _is_slow_work,
+    "asked-to-rejoin": is_asked_to_rejoin,
+    "topic-id-differs": is_of_topic_id,
     "topic-of-a-program": is_of_program,
     "topic-served-later": _is_topic_served_later,
     "used-before": _is_used_before,

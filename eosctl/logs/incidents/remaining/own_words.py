@@ -26,6 +26,17 @@ _ENDED_WRITE: Final = re.compile(
     r"(?i:fail\w* (?:to )?(?:produc|publish|send|deliver|writ))[^\n]{0,250}(?:pipe|reset|buffer)"
 )
 _ZOOKEEPER: Final = "org.apache.zookeeper.server."
+_TOPIC_ID: Final = re.compile(
+    r"\bINCONSISTENT_TOPIC_ID\b|\bInconsistentTopicId\w*|\bUNKNOWN_TOPIC_ID\b|\bUnknownTopicId\w*"
+    r"|(?i:\b(?:unknown|inconsistent) topic id\b|\berr[-_]10[03]\b)"
+)
+"""The names of error codes 100 and 103, and what librdkafka before 2.6 calls them."""
+_OTHER_FORM: Final = re.compile(
+    r"(?:Record size|Found (?:record size|invalid)|Invalid (?:record size|magic|negative header)|Invalid null header"
+    r"|Incorrect declared batch size|Record batch is corrupt \(the size|crc could not be retrieved)[^\n\"]{0,120}"
+)
+"""What ``DefaultRecord``, ``DefaultRecordBatch``, and the readers of Kafka's files say about bytes without a form."""
+_CHECKSUM: Final = re.compile(r"(?i:\bstored crc\b|\bcomputed (?:crc|checksum)|\binvalid CRC\b|checksum mismatch)")
 _AT_LEADER: Final = re.compile(r"Error processing append operation on partition|batch has invalid CRC")
 _WRITING: Final = re.compile(r"(?i:\bproduc|\bsend(?:ing)?\b|\bsent\b|\bwrit|\bpublish|\bdeliver|\bflush)")
 _ELSEWHERE: Final = re.compile(r"(?i:\bnot[ _]?leader[ _]?(?:for|or)|\bNotLeader(?:For|Or)|\bnot the leader\b)")
@@ -272,6 +283,20 @@ def is_refused_at_write(timeline: LogTimeline, events: Sequence[LogEvent]) -> Ma
         if all((_AT_LEADER if _is_of_server(timeline, one) else _WRITING).search(one.message) for one in events)
         else None
     )
+
+
+def is_of_other_form(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe records that no reader can take apart; a wrong checksum is reported with other words."""
+    texts = [f"{event.message}\n{event.fields.get('thrown', '')}" for event in events]
+    found = next(filter(None, map(_OTHER_FORM.search, texts)), None)
+    return {"reason": found[0]} if found and not any(map(_CHECKSUM.search, texts)) else None
+
+
+def is_of_topic_id(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe clients that name a topic by an id that is not, or no longer, the topic's (KIP-516)."""
+    found = [_TOPIC_ID.search(f"{event.message}\n{event.fields.get('thrown', '')}") for event in events]
+    codes = {match[0] for match in found if match}
+    return {"topic-id-error": ", ".join(sorted(codes))} if all(found) else None
 
 
 def _is_of_server(timeline: LogTimeline, event: LogEvent) -> bool:

@@ -76,11 +76,12 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "awaited": "what it needs",
 }
 """The general terms for what a record does not name."""
-_INTERNAL_TOPICS: Final[Mapping[str, str]] = {
+INTERNAL_TOPICS: Final[Mapping[str, str]] = {
     "transaction.state.log.replication.factor": "__transaction_state",
     "offsets.topic.replication.factor": "__consumer_offsets",
     "share.coordinator.state.topic.replication.factor": "__share_group_state",
 }
+"""The internal topics whose settings records name."""
 _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("address", "address"),
     ("shortage", "shortage"),
@@ -142,7 +143,7 @@ def subject_of(
             subject[name] = values.pop()
         elif len(values) > 1 and (plural := _SEVERAL.get(field)):
             subject[plural] = tuple(sorted(values))[:MAX_EVIDENCE_COUNT]
-    if not subject.get("topic") and (topic := _INTERNAL_TOPICS.get(head.fields.get("limit_setting", ""))):
+    if not subject.get("topic") and (topic := INTERNAL_TOPICS.get(head.fields.get("limit_setting", ""))):
         subject["topic"] = topic
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")

@@ -60,7 +60,7 @@ _BEYOND_AN_OUTAGE: Final = frozenset(
 )
 """What outlasts an outage of brokers, or does not come from one."""
 _LOST_QUORUM: Final = "controller_quorum_lost"
-_OF_A_LOST_QUORUM: Final = frozenset({"BROKERS_UNREACHED", "BROKER_SILENT"})
+_OF_A_LOST_QUORUM: Final = frozenset({"BROKERS_UNREACHED", "BROKER_SILENT", "CONTROLLER_NOT_FOUND"})
 _OF_A_RESTART: Final = frozenset(
     {
         *("COMMIT_FAILED", "CONCURRENT_TRANSACTIONS", "CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "GROUP_FENCED"),

@@ -194,7 +194,7 @@ OBSERVED = {
         "fatal-reason",
         "loaded-at",
         "topic-id-error",
-        "unresolved",
+        *("unresolved", "reset-from", "reset-to"),
         *("ended", "ended-at", "left", "system"),
         *("position", "high-watermark", "answered-at"),
         "allocated",

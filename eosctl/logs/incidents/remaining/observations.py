@@ -65,7 +65,7 @@ from eosctl.logs.incidents.remaining.own_words import (
     is_table_of_host_full,
     is_without_broker,
 )
-from eosctl.logs.incidents.remaining.positions import has_no_reset_policy
+from eosctl.logs.incidents.remaining.positions import has_no_reset_policy, is_reset_by_client
 from eosctl.logs.incidents.remaining.sentences import INTERNAL_TOPICS
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
@@ -341,6 +341,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "listener-threw": is_of_listener,
     "offset-without-a-record": is_beyond_a_gap,
     "producer-fenced": is_producer_fenced,
+    "reset-by-the-client": is_reset_by_client,
     "refused-at-write": is_refused_at_write,
     "restored-after-long": _is_restored_after_long,
     "server-ends": does_server_end,

@@ -26,6 +26,9 @@ _WITHOUT: Final = re.compile(
     r"|Offsets not available on leader: OffsetRange|Ran out of messages before reaching ending offset"
 )
 _RESET: Final = re.compile(r"is out of range for partition [^\n]{1,300}, resetting offset|\boffset reset \(")
+_RESET_TO: Final = re.compile(
+    r"\boffset reset \(at offset (?P<offset>\d{1,19})\b[^)\n]{0,60}\) to (?P<end>BEGINNING|END)\b"
+)
 _ASKED: Final = re.compile(
     r"FetchPosition\{offset=(?P<position>\d{1,19})|range: \[(?P<range>\d{1,19}) ->"
     r"|[{\[ ][\w.-]{1,249}-\d{1,10}=(?P<listed>\d{1,19})[,}\]]"
@@ -105,3 +108,12 @@ def _keeper_of(timeline: LogTimeline, events: Sequence[LogEvent]) -> _Keeper | N
     """Return the program of a log that keeps its offsets itself; None if its records show none."""
     texts = [f"{event.logger} {_text_of(event)}" for event in (*events, *timeline.log_with(events[0])[:_SEARCHED])]
     return next((one for one in _KEEPERS if any(map(one.records.search, texts))), None)
+
+
+def is_reset_by_client(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe clients of librdkafka that continue at an end of the log, and report nothing else about it."""
+    found = [_RESET_TO.search(event.message) for event in events]
+    first = found[0]
+    if first is None or not all(found):
+        return None
+    return {"reset-from": first["offset"], "reset-to": first["end"].lower()}

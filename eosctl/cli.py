@@ -55,16 +55,17 @@ def root(
     invocation.debug = debug
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, began_s: float | None = None) -> int:
     """Run the program.
 
     Args:
         arguments: The command line without the program's name; that of the process when None.
+        began_s: When the program began, on the monotonic clock; now when None.
 
     Returns:
         The exit code.
     """
-    invocation = Invocation()
+    invocation = Invocation() if began_s is None else Invocation(began_s=began_s)
     if sys.stdout is None or sys.stderr is None:  # such as >&-
         return _without_streams()
     _write_utf8(sys.stdout)

@@ -24,7 +24,8 @@ from eosctl.whole_file import is_standard_output, result_file
 class Invocation:
     """Choices of the root command, and the output format as soon as it is known.
 
-    Tests replace the clock. ``cluster`` has the typed options that name the cluster, without secrets.
+    Tests replace the clock. ``cluster`` has the typed options that name the cluster, without secrets; ``began_s`` is
+    when the program began, on the monotonic clock.
     """
 
     color: ColorChoice = ColorChoice.AUTO
@@ -32,6 +33,11 @@ class Invocation:
     output: str = "table"
     cluster: dict[str, str] = field(default_factory=dict)
     now_ms: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
+    began_s: float = field(default_factory=time.monotonic)
+
+    def spent_ms(self) -> int:
+        """Return the time since the program began, in ms."""
+        return round((time.monotonic() - self.began_s) * 1000)
 
     def style(self) -> Style:
         """Return how to write to standard output in the chosen format."""

@@ -61,7 +61,7 @@ def exporter(
     request = request._replace(connection=connection, listen=address, second_look_after_ms=second_look_after)
     with callbacks(invocation.now_ms) as shown:
         if once:
-            measured = measure_once(request, shown)
+            measured = measure_once(request, shown._replace(spent_ms=invocation.spent_ms))
             write_result(render_gauges(measured.gauges))
             end_reading(measured.gaps)
         serve_gauges(request, render_gauges, shown)

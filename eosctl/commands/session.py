@@ -24,4 +24,4 @@ def callbacks(now_ms: Callable[[], int]) -> Iterator[Callbacks]:
 def perform(service: Callable[[Q, Callbacks], R], request: Q, invocation: Invocation) -> R:
     """Return what a service answers to a request; remarks, progress, and errors go to standard error."""
     with callbacks(invocation.now_ms) as shown:
-        return service(request, shown)
+        return service(request, shown._replace(spent_ms=invocation.spent_ms))

@@ -14,6 +14,10 @@ def system_now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _nothing_spent() -> int:
+    return 0
+
+
 def _ignore(_: object) -> None:
     pass
 
@@ -27,12 +31,14 @@ class Callbacks(NamedTuple):
         progress: Called with the step that begins, in words; a display may overwrite the one before, and
             an empty text removes it.
         report_error: Called with an error that does not stop the use case, such as one unreadable file of many.
+        spent_ms: The time since the caller began, in ms: a part of the timeout that its connection has.
     """
 
     now_ms: Callable[[], int] = system_now_ms
     remark: Callable[[str], None] = _ignore
     progress: Callable[[str], None] = _ignore
     report_error: Callable[[EosctlError], None] = _ignore
+    spent_ms: Callable[[], int] = _nothing_spent
 
 
 SILENT: Final = Callbacks()

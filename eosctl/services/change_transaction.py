@@ -30,6 +30,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from eosctl.services.missing_rights import denied_among, unless_denied
 from eosctl.services.protection import protecting_profile
+from eosctl.services.read_cluster import time_limit
 from eosctl.settings.clusters.client_resolution import ResolvedClient
 
 #: The evidence from which plans are made; what else is read explains them.
@@ -141,8 +142,9 @@ def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: 
     async def change() -> Changed[P, R]:
         port: _Port[P, R] | None = None
         try:
+            limit = time_limit(terms.connection, callbacks)
             async with connect(resolved.config) as client:
-                cluster = _Cluster(client, callbacks, terms.second_look_after_ms, terms.connection.timeout_ms)
+                cluster = _Cluster(client, callbacks, terms, limit)
                 port = _Port(request, cluster, resolved, terms, dialog, audit)
                 attempt = await carry_out(request.action, client, port)
         except EosctlError as error:
@@ -158,23 +160,30 @@ def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: 
 
 @dataclass
 class _Cluster:
-    """A cluster from which plans are made, and the rights that the last reading lacked."""
+    """A cluster from which plans are made, and the rights that the last reading lacked.
+
+    The timeout bounds the first reading with all that the command did before. Each later one has its own: a person may
+    take any time to confirm, and what was begun must be verified.
+    """
 
     client: Client
     callbacks: Callbacks
-    second_look_after_ms: int
-    timeout_ms: int | None
+    terms: Terms
+    limit: Deadline | None
+    is_first: bool = True
     denied: tuple[EvidenceGap, ...] = ()
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         observer = Observer(
             self.callbacks.now_ms,
-            second_look_after_ms=self.second_look_after_ms,
+            second_look_after_ms=self.terms.second_look_after_ms,
             progress=self.callbacks.progress,
         )
-        reader = ReadOnly(self.client, None if self.timeout_ms is None else Deadline.after(self.timeout_ms))
+        timeout_ms = self.terms.connection.timeout_ms
+        limit = self.limit if self.is_first or timeout_ms is None else Deadline.after(timeout_ms)
+        self.is_first = False
         try:
-            snapshot = await collect_snapshot(reader, observer, kinds)
+            snapshot = await collect_snapshot(ReadOnly(self.client, limit), observer, kinds)
         finally:
             self.callbacks.progress("")
         self.denied = denied_among(snapshot.gaps, kinds & DECIDING)

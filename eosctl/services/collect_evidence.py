@@ -83,15 +83,14 @@ async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, call
     """
     # Saved evidence needs no client.
     from eosctl.client.client import connect
-    from eosctl.client.deadline import Deadline
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
     from eosctl.collect.reader import ReadOnly
     from eosctl.collect.transactions import EVERY_TRANSACTION
     from eosctl.services.own_fences import with_own_fences
+    from eosctl.services.read_cluster import time_limit
 
-    timeout_ms = request.connection.timeout_ms
-    deadline = None if timeout_ms is None else Deadline.after(timeout_ms)
+    deadline = time_limit(request.connection, callbacks)
     observer = Observer(
         callbacks.now_ms,
         second_look_after_ms=request.second_look_after_ms,

@@ -151,13 +151,17 @@ async def read_fleet(
         read: Collects the evidence of one cluster.
     """
     loop = asyncio.get_running_loop()
-    began_s = loop.time()
+    began_s, spent_ms = loop.time(), callbacks.spent_ms()
     lanes = asyncio.Semaphore(request.at_a_time)
     done = 0
 
     async def one(name: str) -> ClusterSnapshot | EosctlError:
         nonlocal done
-        own = callbacks._replace(remark=lambda text: callbacks.remark(f"{name}: {text}"), progress=SILENT.progress)
+        own = callbacks._replace(
+            remark=lambda text: callbacks.remark(f"{name}: {text}"),
+            progress=SILENT.progress,
+            spent_ms=lambda: spent_ms,  # The rest is taken off the timeout.
+        )
         async with lanes:
             try:
                 connection = replace(_rest(request.connection, loop.time() - began_s), profile=name)

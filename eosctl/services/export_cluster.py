@@ -32,6 +32,7 @@ from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
+from eosctl.services.read_cluster import time_limit
 from eosctl.settings.clusters.endpoint_access import read_server_credentials, server_context
 
 # Records are not read, so that frequent readings stay cheap.
@@ -116,12 +117,15 @@ class ClusterMeasurer:
             callbacks.now_ms, second_look_after_ms=pause_ms, progress=callbacks.progress, query=WITHOUT_IDLE
         )
         self._memory.begin()
+        deadline = time_limit(self._request.connection, callbacks)
         try:
             if self._client is None:
                 opened = connect(self._config, connector=self._connector, allowed_apis=READ_ONLY_APIS)
                 self._client = await self._connection.enter_async_context(opened)
-            snapshot = await collect_snapshot(ReadOnly(self._client, memory=self._memory), observer, READ_FROM_CLUSTER)
-            gaps = await self._ends.follow(ReadOnly(self._client), snapshot) if self._ends is not None else ()
+            reader = ReadOnly(self._client, deadline, self._memory)
+            snapshot = await collect_snapshot(reader, observer, READ_FROM_CLUSTER)
+            ends = ReadOnly(self._client, deadline)
+            gaps = await self._ends.follow(ends, snapshot) if self._ends is not None else ()
         except BaseException:
             await self.close()
             raise

@@ -148,7 +148,7 @@ def find_pending_offsets(request: GroupsRequest, callbacks: Callbacks = SILENT) 
         UsageError: A group does not exist.
         EosctlError: The evidence cannot be read.
     """
-    began_ms = callbacks.now_ms()
+    began_ms, spent_ms = callbacks.now_ms(), callbacks.spent_ms()
     snapshot = _evidence(request, PENDING, callbacks)
     pins = tuple(find_pins(snapshot, classify_open_transactions(snapshot), request.groups))
     holders = _each_once(verdict for pin in pins for verdict in pin.holders)
@@ -160,8 +160,8 @@ def find_pending_offsets(request: GroupsRequest, callbacks: Callbacks = SILENT) 
         return probed.value, probed.gaps
 
     rest = _after(request.connection, callbacks.now_ms() - began_ms)
-    # The cluster was named already.
-    stale, gaps = read_cluster(rest, read, callbacks._replace(remark=SILENT.remark))
+    # The cluster was named already, and the first reading is taken off.
+    stale, gaps = read_cluster(rest, read, callbacks._replace(remark=SILENT.remark, spent_ms=lambda: spent_ms))
     return PendingFound(replace(snapshot, gaps=tuple(dict.fromkeys((*snapshot.gaps, *gaps)))), pins, holders, stale)
 
 

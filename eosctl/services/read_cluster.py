@@ -9,12 +9,33 @@ from eosctl.client.client import connect
 from eosctl.client.deadline import Deadline
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.reader import ReadOnly
+from eosctl.errors import RequestTimedOut
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
+from eosctl.text import duration_text
 
 T = TypeVar("T")
+
+
+def time_limit(connection: Connection, callbacks: Callbacks) -> Deadline | None:
+    """Return the end of the connection's timeout, in the running event loop; None without one.
+
+    Raises:
+        RequestTimedOut: What the caller did before took all of it.
+    """
+    if connection.timeout_ms is None:
+        return None
+    spent_ms = callbacks.spent_ms()
+    if spent_ms >= connection.timeout_ms:
+        raise RequestTimedOut(
+            "The time for the whole command was over before the first request.",
+            f"The timeout is {duration_text(connection.timeout_ms)}; {duration_text(spent_ms)} have passed since the "
+            "program began.",
+            "Allow more time with --timeout.",
+        )
+    return Deadline.after(connection.timeout_ms - spent_ms)
 
 
 def read_cluster(connection: Connection, read: Callable[[ReadOnly], Coroutine[Any, Any, T]], callbacks: Callbacks) -> T:
@@ -33,7 +54,7 @@ def read_cluster(connection: Connection, read: Callable[[ReadOnly], Coroutine[An
     resolved = resolve_connection(connection, callbacks.remark)
 
     async def work() -> T:
-        deadline = None if connection.timeout_ms is None else Deadline.after(connection.timeout_ms)
+        deadline = time_limit(connection, callbacks)
         async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
             return await read(ReadOnly(client, deadline))
 

@@ -36,6 +36,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.own_fences import with_own_fences
 from eosctl.services.protection import protecting_profile
+from eosctl.services.read_cluster import time_limit
 from eosctl.settings.clusters.client_resolution import ResolvedClient
 
 
@@ -83,6 +84,7 @@ class LiveScene:
     dialog: RunbookDialog
     callbacks: Callbacks
     run_id: str
+    limit: Deadline | None
     _reader: ReadOnly | None = None
     reports: list[StepReport] = field(default_factory=list)
 
@@ -102,9 +104,11 @@ class LiveScene:
         A dry run has one for all its steps, so that its timeout bounds the run and a silent broker costs one timeout.
         With actions and waits in between, brokers come back, and the timeout bounds each reading.
         """
-        if self._reader is None or self.request.yes:
+        if self.request.yes:
             timeout_ms = self.request.connection.timeout_ms
-            self._reader = ReadOnly(self.client, None if timeout_ms is None else Deadline.after(timeout_ms))
+            return ReadOnly(self.client, None if timeout_ms is None else Deadline.after(timeout_ms))
+        if self._reader is None:
+            self._reader = ReadOnly(self.client, self.limit)
         return self._reader
 
     async def sleep(self, ms: int) -> None:
@@ -176,8 +180,9 @@ async def _run(
     book = source.book
     run_id = _run_id(request, inputs, source, callbacks)
     # A dry run cannot change the cluster, even if the runbook tries to: its client sends only reads.
+    limit = time_limit(request.connection, callbacks)
     async with connect(resolved.config, allowed_apis=None if request.yes else READ_ONLY_APIS) as client:
-        scene = LiveScene(client, request, dialog, callbacks, run_id)
+        scene = LiveScene(client, request, dialog, callbacks, run_id, limit)
         shape = await scene.collect(frozenset())
         cluster_id, brokers = shape.cluster_id, (f"{one.host}:{one.port}" for one in shape.brokers)
         _require_consent(request, protecting_profile(resolved, cluster_id, brokers), cluster_id, callbacks)

@@ -45,7 +45,8 @@ def run(invocation: Invocation, request: RunOptions, result: ResultOptions) -> N
         eosctl runbook run hanging-transaction -i topic=orders -i partition=2 --yes -b kafka-1:9092
     """
     with callbacks(invocation.now_ms) as shown:
-        ended = run_runbook(request, RunbookDialog(_confirm, lambda report: _show(report_text(report))), shown)
+        dialog = RunbookDialog(_confirm, lambda report: _show(report_text(report)))
+        ended = run_runbook(request, dialog, shown._replace(spent_ms=invocation.spent_ms))
     text = render_run(ended, request.connection.option_text, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
     raise typer.Exit(ended.exit_code)

@@ -162,7 +162,8 @@ def _carry_out(
         note(f"script: {path}")
 
     with callbacks(invocation.now_ms) as shown:
-        changed = change(Dialog(confirm, None if script is None else partial(keep, script)), shown)
+        dialog = Dialog(confirm, None if script is None else partial(keep, script))
+        changed = change(dialog, shown._replace(spent_ms=invocation.spent_ms))
     outcome, now_ms = changed.outcome, invocation.now_ms()
     text = render(changed.plan, changed.official, outcome, now_ms, result.output, invocation.style())
     write_result(text, result.output_file)

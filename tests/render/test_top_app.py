@@ -139,6 +139,22 @@ def test_an_abort_needs_its_partition_typed() -> None:
     play(app, steps)
 
 
+def test_rows_are_read_again_after_an_abort() -> None:
+    world = World(MOMENT)
+    app = world.app()
+
+    async def steps(pilot: Any) -> None:
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert world.asked == 0
+        await pilot.press(*"orders-2", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        async with asyncio.timeout(60):
+            await until(pilot, lambda: world.asked == 1)
+
+    play(app, steps)
+
+
 def test_only_what_hangs_is_offered_for_abort() -> None:
     app = World(replace(MOMENT, transactions=(OPEN,))).app()
 

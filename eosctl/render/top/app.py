@@ -296,6 +296,7 @@ class TopApp(App[None]):
             text = abort(one, self._ask, self._style)
         except EosctlError as error:
             text = "\n".join(filter(None, (error.what, error.why, error.next_step)))
+        self._again.set()  # The rows are from before, and the next reading may be a minute away.
         self._hand_over(lambda shown: self.push_screen(TextScreen(str(shown))) and None, text)
 
     def _ask(self, plan: str, target: str) -> bool:

@@ -27,24 +27,22 @@ _EVERY_TOPIC_OPERATION: Final = sum(1 << operation for operation in (3, 4, 5, 6,
 
 
 class Listed(NamedTuple):
-    """A list that brokers filter: its kind of evidence, its resource type, and the required permission."""
+    """A list that brokers filter: its kind of evidence, its resource type, and the error of a refusal."""
 
     kind: EvidenceKind
     resource_type: str
     plural: str
-    option: str
     error: ErrorCode
 
 
-TOPICS: Final = Listed(EvidenceKind.TOPICS, "Topic", "topics", "--topic", ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+TOPICS: Final = Listed(EvidenceKind.TOPICS, "Topic", "topics", ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 TRANSACTIONAL_IDS: Final = Listed(
     EvidenceKind.TRANSACTIONS,
     "TransactionalId",
     "transactional ids",
-    "--transactional-id",
     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
-GROUPS: Final = Listed(EvidenceKind.GROUPS, "Group", "groups", "--group", ErrorCode.GROUP_AUTHORIZATION_FAILED)
+GROUPS: Final = Listed(EvidenceKind.GROUPS, "Group", "groups", ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
 
 class _Answer(NamedTuple):
@@ -178,8 +176,7 @@ def _grant(listed: Listed, *, everything: bool) -> str:
         # Topics are read as well, and READ implies DESCRIBE.
         operation = "Read" if listed is TOPICS else "Describe"
         return (
-            f"Grant {operation} on {listed.plural.removesuffix('s')} '*': kafka-acls.sh --add --operation {operation} "
-            f"{listed.option} '*'."
+            f"Grant {operation} on {listed.plural.removesuffix('s')} '*'; eosctl check acl doctor prints the commands."
         )
     return f"Grant Describe on these {listed.plural}, or remove the rule that denies it."
 

@@ -102,7 +102,7 @@ def test_nothing_is_visible(cluster: ScriptedCluster) -> None:
     found = look(cluster)
     assert set(found) == {EvidenceKind.TOPICS, EvidenceKind.TRANSACTIONS, EvidenceKind.GROUPS}
     assert {gap.reason for gap in found.values()} == {GapReason.HIDDEN}
-    assert "--transactional-id '*'" in found[EvidenceKind.TRANSACTIONS].next_step
+    assert "transactional id '*'; eosctl check acl doctor" in found[EvidenceKind.TRANSACTIONS].next_step
 
 
 @pytest.mark.parametrize("missing", ["topics", "ids", "groups"])

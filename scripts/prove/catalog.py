@@ -185,9 +185,9 @@ PROOFS: Final[Mapping[str, Proof]] = {
     "incidents": Proof(
         "On Kafka 3.9.2, 4.3.1, and 4.4.0, in every transaction version, exactly one of abort and complete ends each "
         "kind of hanging transaction after each change of its partition, and it is the printed one. All faults that "
-        "clients can make are found, and no others; so are damaged internal topics, a lost quorum, missing rights, and "
-        "Streams applications that share an application.id. On healthy clusters of fourteen releases under ordinary "
-        "load, nothing above information is reported.",
+        "clients can make are found, and no others; so are damaged internal topics, quotas, throttles, dead producers, "
+        "a lost quorum, missing rights, and Streams applications that share an application.id. On healthy clusters of "
+        "fourteen releases under ordinary load, nothing above information is reported.",
         (
             *PYTEST,
             "tests/apache/test_healthy_releases.py",
@@ -195,6 +195,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/apache/test_streams_shared_id.py",
             "tests/apache/test_diagnosis_matrix.py",
             "tests/apache/test_damaged_logs.py",
+            "tests/apache/test_live_incidents.py",
             "tests/apache/test_lost_quorum.py",
             "tests/apache/test_own_rights.py",
         ),

@@ -53,7 +53,8 @@ def collect_evidence(request: EvidenceRequest, callbacks: Callbacks = SILENT) ->
         EosctlError: Neither can be read.
     """
     if request.snapshot_file is None:
-        return collect_from(resolve_connection(request.connection, callbacks.remark), request, callbacks)
+        resolved = resolve_connection(request.connection, callbacks.remark, spent_ms=callbacks.spent_ms())
+        return collect_from(resolved, request, callbacks)
     if request.connection.is_given:
         raise UsageError(
             "--snapshot and a cluster were both given.",

@@ -12,7 +12,11 @@ from eosctl.settings.clusters.client_resolution import ResolvedClient, resolve_c
 
 
 def resolve_connection(
-    connection: Connection, remark: Callable[[str], None], environment: Mapping[str, str] = os.environ
+    connection: Connection,
+    remark: Callable[[str], None],
+    environment: Mapping[str, str] = os.environ,
+    *,
+    spent_ms: int = 0,
 ) -> ResolvedClient:
     """Return the configuration of a client for a cluster.
 
@@ -20,6 +24,7 @@ def resolve_connection(
         connection: The cluster.
         remark: Called with each warning, and with the cluster's address.
         environment: The variables that complete the connection.
+        spent_ms: The part of the connection's timeout that is over already.
 
     Raises:
         EosctlError: The settings do not make a configuration.
@@ -37,12 +42,13 @@ def resolve_connection(
         limited = replace(resolved.config, requests_per_second=connection.requests_per_second)
         resolved = replace(resolved, config=limited)
     if connection.timeout_ms is not None:
+        # One broker that does not answer leaves time for the others.
+        half_ms = max(0, connection.timeout_ms - spent_ms) // 2
         config = replace(
             resolved.config,
             timeout_ms=connection.timeout_ms,
-            # One broker that does not answer leaves time for the others.
-            request_timeout_ms=min(resolved.config.request_timeout_ms, connection.timeout_ms // 2),
-            connect_timeout_ms=min(resolved.config.connect_timeout_ms, connection.timeout_ms // 2),
+            request_timeout_ms=min(resolved.config.request_timeout_ms, half_ms),
+            connect_timeout_ms=min(resolved.config.connect_timeout_ms, half_ms),
         )
         resolved = replace(resolved, config=config)
     profile = f" (profile {resolved.profile})" if resolved.profile else ""

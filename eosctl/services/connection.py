@@ -21,7 +21,7 @@ class Connection(msgspec.Struct, frozen=True):
         command_config: A properties file with client settings.
         overrides: Single client settings, ``name=value``.
         profile: A profile of eosctl's own configuration file.
-        timeout_ms: The maximum time for the whole command, in milliseconds; half of it for one request.
+        timeout_ms: The maximum time for the whole command, in milliseconds; half of what is left of it for one request.
         requests_per_second: Maximum requests a second to each broker, without those that open a connection; None for
             no limit.
     """

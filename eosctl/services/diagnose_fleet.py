@@ -136,7 +136,8 @@ def matching_profiles(pattern: str, environment: Mapping[str, str] = os.environ)
 
 
 async def _read(request: EvidenceRequest, callbacks: Callbacks) -> ClusterSnapshot:
-    return await read_evidence(resolve_connection(request.connection, callbacks.remark), request, callbacks)
+    resolved = resolve_connection(request.connection, callbacks.remark, spent_ms=callbacks.spent_ms())
+    return await read_evidence(resolved, request, callbacks)
 
 
 async def read_fleet(

@@ -51,7 +51,7 @@ def read_cluster(connection: Connection, read: Callable[[ReadOnly], Coroutine[An
     Raises:
         EosctlError: No broker answered, or the function raised it.
     """
-    resolved = resolve_connection(connection, callbacks.remark)
+    resolved = resolve_connection(connection, callbacks.remark, spent_ms=callbacks.spent_ms())
 
     async def work() -> T:
         deadline = time_limit(connection, callbacks)

@@ -10,6 +10,7 @@ import pytest
 from eosctl.cli import main
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.read_cluster import time_limit
 
@@ -22,6 +23,12 @@ def test_what_was_spent_is_taken_off(timeout_ms: int, spent_ms: int, left_ms: in
         return limit.remaining_ms()
 
     assert run_virtual(left()) == pytest.approx(left_ms)
+
+
+def test_one_request_leaves_half_of_the_rest_to_others() -> None:
+    connection = Connection("127.0.0.1:1", timeout_ms=2_000)
+    resolved = resolve_connection(connection, lambda _: None, {}, spent_ms=1_500)
+    assert (resolved.config.request_timeout_ms, resolved.config.connect_timeout_ms) == (250, 250)
 
 
 def test_without_a_timeout_nothing_is_limited() -> None:

@@ -1,8 +1,10 @@
-"""Make the README's example and pictures from a real run.
+"""Make the README's example and the pictures of README and docs from a real run.
 
 A sandbox of three brokers gets a hanging transaction; doctor finds it, and txn abort ends it. The snapshot of that
 moment becomes examples/hanging.json.gz, what the terminal showed becomes docs/images/incident.svg, and the top of its
-HTML report docs/images/report.png (needs Chromium). The live view of the same moment is docs/images/top.svg.
+HTML report docs/images/report.png (needs Chromium). The live view of the same moment is docs/images/top.svg, and its
+timeline docs/images/timeline.png and, as a telephone shows it, timeline-narrow.png. With a second sandbox and a cluster
+that is away, doctor writes the page of docs/images/fleet.png.
 
     python -m scripts.readme_pictures
 """
@@ -42,13 +44,16 @@ from eosctl.services.connection import Connection
 from eosctl.settings.clusters.endpoints import parse_endpoints
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+IMAGES: Final = ROOT / "docs" / "images"
 COLUMNS: Final = 100
 #: Lines of a long output that a picture shows.
 LINES: Final = 19
-#: Pixels of the page that the picture of the report shows.
+#: Pixels of the page that the picture of the report shows; the width of a telephone.
 WIDTH: Final = 1280
 HEIGHT: Final = 745
+NARROW: Final = 400
 NAME: Final = "readme"
+OTHER: Final = "readme-other"
 ADDRESS: Final = re.compile(r"127\.0\.0\.1:\d+(?:,127\.0\.0\.1:\d+)*")
 ABORT: Final = ("txn", "abort", "--topic", "orders", "--partition", "2")
 
@@ -107,19 +112,36 @@ def picture(path: Path, title: str, steps: list[tuple[str, str]]) -> None:
     path.write_text(console.export_svg(title=title, unique_id="eosctl", code_format=layout), "utf-8")
 
 
-def screenshot(snapshot: Path, picture_file: Path) -> None:
-    """Write the top of a snapshot's HTML report as a picture."""
+def screenshot(page: Path, name: str, width: int, height: int) -> None:
+    """Write the top of an HTML page as a picture of the documentation."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
-        raise SystemExit("Chromium is needed for the picture of the report.")
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
-        eosctl("doctor", "--snapshot", str(snapshot), "-o", "html", "--output-file", str(page), succeeds=False)
-        subprocess.run(
-            [chromium, "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={WIDTH},{HEIGHT}",
-             f"--screenshot={picture_file}", page.as_uri()],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        raise SystemExit("Chromium is needed for the pictures of pages.")
+    subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}",
+         f"--screenshot={IMAGES / name}", page.as_uri()],
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def pages(folder: Path, bootstrap: str) -> None:
+    """Write the pictures of the timeline, and of the page on three clusters: two sandboxes, and one that is away."""
+    timeline, fleet = folder / "timeline.html", folder / "fleet.html"
+    on_sandbox("timeline", "--topic-partition", "orders-2", "-o", "html", "--output-file", str(timeline))
+    screenshot(timeline, "timeline.png", WIDTH, 640)
+    screenshot(timeline, "timeline-narrow.png", NARROW, 860)
+    os.environ["EOSCTL_CONFIG_DIR"] = str(folder)
+    eosctl("sandbox", "up", "--name", OTHER, "--ephemeral", "--ttl", "10m")
+    try:
+        other = ADDRESS.search(eosctl("sandbox", "status", "--name", OTHER))
+        assert other is not None
+        for profile, address in (("ams", other[0]), ("fra", bootstrap), ("lon", "127.0.0.1:1")):
+            eosctl("profile", "add", f"prod-{profile}", "-b", address)
+        eosctl("doctor", "--profile", "prod-*", "--report", str(fleet), succeeds=False)
+    finally:
+        eosctl("sandbox", "down", "--name", OTHER)
+        del os.environ["EOSCTL_CONFIG_DIR"]
+    screenshot(fleet, "fleet.png", WIDTH, HEIGHT)
 
 
 async def live_view(path: Path, bootstrap: str) -> None:
@@ -158,10 +180,14 @@ def main() -> None:
             snapshot = Path(folder) / "hanging.json"
             doctor = on_sandbox("doctor", "--save-snapshot", str(snapshot), succeeds=False)
             save_example(snapshot)
-        screenshot(ROOT / "examples" / "hanging.json.gz", ROOT / "docs" / "images" / "report.png")
-        bootstrap = ADDRESS.search(on_sandbox("sandbox", "status", "--name", NAME))
-        assert bootstrap is not None
-        asyncio.run(live_view(ROOT / "docs" / "images" / "top.svg", bootstrap[0]))
+            page = Path(folder) / "report.html"
+            example = str(ROOT / "examples" / "hanging.json.gz")
+            eosctl("doctor", "--snapshot", example, "-o", "html", "--output-file", str(page), succeeds=False)
+            screenshot(page, "report.png", WIDTH, HEIGHT)
+            bootstrap = ADDRESS.search(on_sandbox("sandbox", "status", "--name", NAME))
+            assert bootstrap is not None
+            pages(Path(folder), bootstrap[0])
+        asyncio.run(live_view(IMAGES / "top.svg", bootstrap[0]))
         steps = [
             ("eosctl doctor -b localhost", doctor),
             ("eosctl txn abort --topic orders --partition 2 --yes -b localhost", on_sandbox(*ABORT, "--yes")),
@@ -170,7 +196,7 @@ def main() -> None:
     finally:
         eosctl("sandbox", "down", "--name", NAME)
     shown = [(command, ADDRESS.sub("localhost:9092", text)) for command, text in steps]
-    picture(ROOT / "docs" / "images" / "incident.svg", "eosctl finds and ends a hanging transaction", shown)
+    picture(IMAGES / "incident.svg", "eosctl finds and ends a hanging transaction", shown)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl import __version__
 from eosctl.analysis.snapshot_diff import diff_snapshots
@@ -78,7 +79,9 @@ def capture(request: CaptureRequest, callbacks: Callbacks = SILENT) -> Bundle:
     parts = _included(request)
     check_sources(request.programs)
     wanted = EvidenceRequest(request.connection, second_look_after_ms=request.second_look_after_ms)
-    snapshot = read_sources(collect_evidence(wanted, callbacks), request.programs, callbacks).snapshot
+    # Judged whole and now: a bundle has the end of a long log, and `doctor --snapshot` reports what was found.
+    sources = replace(request.programs, logs=request.logs)
+    snapshot = read_sources(collect_evidence(wanted, callbacks), sources, callbacks).snapshot
     missing = [MissingPart(f"{gap.kind.value} of {gap.subject}", _why(gap)) for gap in snapshot.gaps]
     missing += [MissingPart(part.value, "not asked for (--include)") for part in Include if part not in parts]
 

@@ -86,6 +86,18 @@ def test_metrics_are_kept_and_judged_later(one_broker: SandboxThread, tmp_path: 
     assert "metrics" in eosctl("snapshot", "show", path).out
 
 
+def test_logs_are_judged_from_a_bundle(one_broker: SandboxThread, tmp_path: Path) -> None:
+    path, logs = tmp_path / "evidence.zip", Path("tests/fixtures/logs/second-producer-392").absolute()
+    captured = eosctl("snapshot", "capture", path, "-b", one_broker.bootstrap, "--logs", logs)
+    assert captured.code == 0, captured.err
+
+    def reported(*words: str | Path) -> set[tuple[str, str]]:
+        found = eosctl("doctor", *words, "-o", "json", "--exit-zero").json["items"]
+        return {(one["check_id"], one["message"]) for one in found if one["check_id"].startswith("EOS-LOG")}
+
+    assert reported("--snapshot", path) == reported("--logs", logs) != set()
+
+
 def test_diff_lists_the_changes(bundle: Path, one_broker: SandboxThread, tmp_path: Path) -> None:
     later = tmp_path / "later.zip"
     assert eosctl("txn", "fence", "shop-0", "-b", one_broker.bootstrap, "--yes").code == 0

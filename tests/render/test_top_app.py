@@ -75,6 +75,11 @@ async def until(pilot: Any, happened: Callable[[], bool]) -> None:
         await pilot.pause()
 
 
+def is_shown(app: TopApp, kind: type[TextScreen] | type[ConfirmScreen]) -> bool:
+    """Return whether a screen of that kind is there with its text, which is composed a moment later."""
+    return isinstance(app.screen, kind) and bool(app.screen.query("#text"))
+
+
 def shown(app: TopApp) -> str:
     return str(app.screen.query_one("#text", Static).content)
 
@@ -114,14 +119,14 @@ def test_an_abort_needs_its_partition_typed() -> None:
 
     async def planned(pilot: Any) -> None:
         await pilot.press("a")
-        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await until(pilot, lambda: is_shown(app, ConfirmScreen))
         assert shown(app) == "PLAN orders-2"
 
     async def steps(pilot: Any) -> None:
         for answer in (("enter",), ("escape",), ("y", "enter", "escape")):
             await planned(pilot)
             await pilot.press(*answer)
-            await until(pilot, lambda: isinstance(app.screen, TextScreen))
+            await until(pilot, lambda: is_shown(app, TextScreen))
             assert shown(app) == "Nothing was changed."
             await pilot.press("escape")
         assert world.aborted == []
@@ -129,11 +134,11 @@ def test_an_abort_needs_its_partition_typed() -> None:
         await pilot.press("y", "enter")
         assert str(app.screen.query_one("#question", Static).content).startswith("y is not orders-2. Type orders-2")
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await until(pilot, lambda: is_shown(app, TextScreen))
         await pilot.press("escape")
         await planned(pilot)
         await pilot.press(*"orders-2", "enter")
-        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await until(pilot, lambda: is_shown(app, TextScreen))
         assert (shown(app), world.aborted) == ("DONE", ["orders-2"])
 
     play(app, steps)
@@ -145,10 +150,10 @@ def test_rows_are_read_again_after_an_abort() -> None:
 
     async def steps(pilot: Any) -> None:
         await pilot.press("a")
-        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await until(pilot, lambda: is_shown(app, ConfirmScreen))
         assert world.asked == 0
         await pilot.press(*"orders-2", "enter")
-        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await until(pilot, lambda: is_shown(app, TextScreen))
         async with asyncio.timeout(60):
             await until(pilot, lambda: world.asked == 1)
 
@@ -231,7 +236,7 @@ def test_the_first_interrupt_ends_every_screen(keys: tuple[str, ...]) -> None:
     async def steps(pilot: Any) -> None:
         await pilot.press(*keys)
         if keys == ("a",):
-            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await until(pilot, lambda: is_shown(app, ConfirmScreen))
         await pilot.press("ctrl+c")
         await until(pilot, lambda: not app.is_running)
 

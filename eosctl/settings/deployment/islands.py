@@ -167,18 +167,18 @@ def _by_leaves(
 ) -> Iterator[Source]:
     """Yield what a mapping with everything below it configures, else what the mappings in it do."""
     keys = [name for name, _ in leaves]
+    of_spring = next((name for name in keys if SPRING.match(name)), None)
     if any(CAMEL.match(name) for name in keys):
         camel = ((name, leaf) for name, leaf in leaves if CAMEL.match(name))
         yield Source(Place(file, node.line), values_of(camel, file), hints=hints)
-        if not any(SPRING.match(name) for name in keys):
+        if of_spring is None:
             return
-    if any(SPRING.match(name) for name in keys) and any(name.startswith(tuple(OF_OTHERS)) for name in keys):
+    if of_spring is not None and any(name.startswith(tuple(OF_OTHERS)) for name in keys):
         yield from _of_another_framework(node, leaves, file, hints, key)
         return
-    if any(SPRING.match(name) for name in keys):
-        shown = next(name for name in keys if SPRING.match(name))
+    if of_spring is not None:
         yield Source(
-            Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=shown
+            Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=of_spring
         )
         # Clients that the application makes itself, with keys of its own.
         yield from _islands(_without_spring(node), file, hints, key)

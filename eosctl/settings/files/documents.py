@@ -92,7 +92,7 @@ def parse_within(file: str, text: str, line: int) -> tuple[Node, ...]:
 def _check_depth(file: str, documents: Iterable[Node]) -> None:
     level: list[Node] = list(documents)
     for _ in range(MAX_DEPTH):
-        level = [child for node in level for child in _children(node)]
+        level = [child for node in level if not isinstance(node, Leaf) for child in _children(node)]
         if not level:
             return
     raise _malformed(file, level[0].line, "nested too deeply")

@@ -91,10 +91,11 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
     """
     name = file.rpartition("/")[2]
     layers = next((one for one in _LAYERS if one.environment.match(name)), None)
-    base = None if layers is None else _base_of(layers, Path(file))
-    if base is None and (base := _base_of_config_server(Path(file), documents)) is not None:
+    path = Path(file)
+    base = None if layers is None else _base_of(layers, path)
+    if base is None and (base := _base_of_config_server(path, documents)) is not None:
         layers = _SPRINGS
-    if base is None and (base := _common_of(Path(file), documents)) is not None:
+    if base is None and (base := _common_of(path, documents)) is not None:
         layers = _SPRINGS if base.suffix == ".properties" else _APPSETTINGS
     if layers is None or base is None or not all(isinstance(document, Branch) for document in documents):
         return file, tuple(documents)
@@ -141,7 +142,7 @@ def with_environments(sources: list[Source], others: Iterable[tuple[str, list[So
 
 def _base_of(layers: _Layers, path: Path) -> Path | None:
     """Return the file below one of an environment."""
-    if not (path.parent / layers.near).exists() or path.parent.name != (layers.folder or path.parent.name):
+    if (layers.folder and path.parent.name != layers.folder) or not (path.parent / layers.near).exists():
         return None
     is_of_chart = layers.near == _CHART  # its values need not name Kafka: they count processes, too
     if path.name in layers.bases or not (is_of_chart or holds_kafka(path)):

@@ -46,16 +46,16 @@ def left_out(paths: Sequence[Path], read: Iterable[str]) -> Iterator[str]:
         paths: The files and folders that were given.
         read: The files that were read.
     """
-    by_name: dict[str, list[Path]] = {}
-    for file in map(Path, read):
-        by_name.setdefault(file.name, []).append(file)
+    by_name: dict[str, list[str]] = {}
+    for file in read:
+        by_name.setdefault(file.rpartition("/")[2], []).append(file)
     for folder in paths:
         if folder.is_dir():
             for path in sorted(_candidates(folder)):
                 text = _text_of(path)
                 if text is None or is_of_others(str(path), text) or not _sets(path, text):
                     continue
-                if not any(_text_of(other) == text for other in by_name.get(path.name, ())):
+                if not any(_text_of(Path(other)) == text for other in by_name.get(path.name, ())):
                     yield str(path)
 
 

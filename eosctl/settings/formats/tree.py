@@ -63,12 +63,12 @@ class Branch(msgspec.Struct, frozen=True, dict=True):
 
     def branch(self, *path: str) -> Branch | None:
         """Return a mapping under a path."""
-        found = self.get(*path)
+        found = self.by_key.get(path[0]) if len(path) == 1 else self.get(*path)
         return found if isinstance(found, Branch) else None
 
     def text(self, *path: str) -> str | None:
         """Return a scalar's text under a path."""
-        found = self.get(*path)
+        found = self.by_key.get(path[0]) if len(path) == 1 else self.get(*path)
         return found.text if isinstance(found, Leaf) else None
 
     def items(self, *path: str) -> tuple[Node, ...]:

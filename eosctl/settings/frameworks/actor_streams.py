@@ -53,11 +53,11 @@ def with_ids_of_streams(parts: list[Source], document: Node, file: str) -> list[
 
     With several such ids or producers, nothing shows which of them belong together.
     """
-    if not isinstance(document, Branch) or not is_of_actors(document):
+    of_streams = [one for one in parts if one.role is Role.PRODUCER and not _set(one.hints).isdisjoint(_ACTORS)]
+    if len(of_streams) != 1 or not is_of_actors(document):
         return parts
     ids = [(key, leaf) for key, leaf in flatten(document) if relaxed(key).endswith(_IDS) and leaf.text]
-    of_streams = [one for one in parts if one.role is Role.PRODUCER and not _set(one.hints).isdisjoint(_ACTORS)]
-    if len(ids) != 1 or len(of_streams) != 1 or _ID in of_streams[0].values:
+    if len(ids) != 1 or _ID in of_streams[0].values:
         return parts
     ((key, leaf),) = ids
     made = replace(of_streams[0], values={**of_streams[0].values, _ID: value_of(key, leaf, file, _ID)})

@@ -108,9 +108,11 @@ def broker_of_chart(node: Branch, file: str, hints: tuple[str, ...]) -> Source |
     Bitnami's charts had them so until 2023. An underscore before a number keeps Helm from writing it as a power.
     """
     given = [(key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf) and leaf.text]
+    if len(given) in (0, len(node.entries)) or not file.lower().endswith((".yml", ".yaml")):
+        return None
     spelled = [one for one in respelled(given, file) if one[0] != one[1] or one[1] in _OF_CHART]
     own = [key for name, key, _ in spelled if name in exclusive(Role.BROKER)]
-    if len(own) < _FEW_OF_A_BROKER or not file.lower().endswith((".yml", ".yaml")) or len(given) == len(node.entries):
+    if len(own) < _FEW_OF_A_BROKER:
         return None
     known = load_tables()[Role.BROKER.value].parameters
     named = [(_OF_CHART.get(key, name), key, leaf) for name, key, leaf in spelled]

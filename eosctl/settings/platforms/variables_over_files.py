@@ -187,14 +187,16 @@ def _new(words: Sequence[str], letters: Sequence[str], index: _Index) -> list[_S
 class _Index(NamedTuple):
     """Settings by the letters of their paths' ends, by those that may follow a prefix, and by their sections.
 
-    ``named`` are those of the variables that ``custom-environment-variables`` names.
+    ``named`` are those of the variables that ``custom-environment-variables`` names. A section has its path in each
+    client that has it. ``known`` are the settings that each client may have.
     """
 
     paths: Mapping[str, Sequence[_Setting]]
     ends: Mapping[str, Sequence[_Setting]]
-    sections: Mapping[str, Sequence[_Setting]]
+    sections: Mapping[str, Mapping[int, tuple[str, ...]]]
     named: Mapping[str, Sequence[_Setting]]
     clients: Sequence[Source]
+    known: Sequence[Mapping[str, object]]
 
     def at(self, one: _Setting) -> list[_Setting]:
         """Return the settings of all clients with a path."""
@@ -203,18 +205,17 @@ class _Index(NamedTuple):
 
     def lacking(self, one: _Setting) -> list[_Setting]:
         """Return a setting for each client that has the section of it, may have the setting, and does not."""
-        near = {other.client: other.sections for other in self.sections.get(relaxed("".join(one.sections)), ())}
         return [
             one._replace(client=number, sections=sections)
-            for number, sections in near.items()
-            if one.name not in (client := self.clients[number]).values and _may_have(client, one.name)
+            for number, sections in self.sections.get(relaxed("".join(one.sections)), {}).items()
+            if one.name in self.known[number] and one.name not in self.clients[number].values
         ]
 
 
-def _may_have(client: Source, name: str) -> bool:
+def _known_to(client: Source) -> Mapping[str, object]:
     tables, role = load_tables(), client.role or CLIENT_ROLES[0]
     table = tables.get(table_name(role, client.client or Client.JAVA)) or tables[role.value]
-    return name in table.parameters
+    return table.parameters
 
 
 def _settings_of(source: Source, number: int) -> Iterator[_Setting]:
@@ -229,18 +230,19 @@ def _settings_of(source: Source, number: int) -> Iterator[_Setting]:
 
 def _index(clients: Sequence[Source]) -> _Index:
     settings = [one for number, client in enumerate(clients) for one in _settings_of(client, number)]
-    paths, ends, sections, named = (defaultdict[str, list[_Setting]](list) for _ in range(4))
+    paths, ends, named = (defaultdict[str, list[_Setting]](list) for _ in range(3))
+    sections: dict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
     for one in settings:
         for at in range(len(one.sections)):
             letters = relaxed("".join(one.sections[at:]))
             paths[letters + relaxed(one.own)].append(one)
             if _OF_ENVIRONMENTS.issuperset(word.lower() for word in one.sections[:at]):
                 ends[letters + relaxed(one.own)].append(one)
-                sections[letters].append(one)
+                sections[letters][one.client] = one.sections
         value = clients[one.client].values[one.name]
         if names_variables(value.file) and (match := _REFERENCE.fullmatch(value.text or "")) is not None:
             named[match[1]].append(one)
-    return _Index(paths, ends, sections, named, clients)
+    return _Index(paths, ends, sections, named, clients, tuple(map(_known_to, clients)))
 
 
 def _in_words_of(source: Source, name: str, value: Value) -> Value:

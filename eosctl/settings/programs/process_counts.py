@@ -60,7 +60,7 @@ def process_counts(node: Node, file: str) -> Iterator[Counted]:
             yield from process_counts(member, file)
     if not isinstance(node, Branch):
         return
-    if any(key in _DECISIVE for key, _ in node.entries):
+    if not _DECISIVE.isdisjoint(node.by_key):
         yield from _counts_of(node, file)
     for _, child in node.entries:
         if not isinstance(child, Leaf):

@@ -50,6 +50,7 @@ class Libraries:
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = tuple(paths)
+        self._places: dict[Path, tuple[Path, Path]] = {}
         self._lists: dict[tuple[Path, Path], tuple[str, ...]] = {}
         self._releases: dict[tuple[Path, Path], str] = {}
         self._everywhere: dict[Path, str] = {}
@@ -66,16 +67,16 @@ class Libraries:
             sources: What a file configures.
             file: The file.
         """
-        given = [self._of_library(one, file) if _is_java_by_default(one) else one for one in sources]
-        given = [self._pinned(one, file) if _is_of_project(one) else one for one in given]
-        return [self._of_release(one, file) if _is_of_java(one) else one for one in given]
+        place = self._place_of(file.parent)
+        given = [self._of_library(one, place) if _is_java_by_default(one) else one for one in sources]
+        given = [self._pinned(one, place) if _is_of_project(one) else one for one in given]
+        return [self._of_release(one, place) if _is_of_java(one) else one for one in given]
 
-    def _pinned(self, source: Source, file: Path) -> Source:
-        release = library_release(source.client, self._lists_for(file))
+    def _pinned(self, source: Source, place: tuple[Path, Path]) -> Source:
+        release = library_release(source.client, self._lists_for(place))
         return source if release is None else replace(source, library_release=release)
 
-    def _of_release(self, source: Source, file: Path) -> Source:
-        place = (file.parent, self._root(file))
+    def _of_release(self, source: Source, place: tuple[Path, Path]) -> Source:
         if place not in self._releases:
             near = next(filter(None, _releases(*place, self._names)), "")
             self._releases[place] = near or self._elsewhere(place[1])
@@ -90,19 +91,22 @@ class Libraries:
             self._everywhere[root] = found.pop() if len(found) == 1 else ""
         return self._everywhere[root]
 
-    def _root(self, file: Path) -> Path:
-        return next((named for named in self._paths if named in file.parents), file.parent)
+    def _place_of(self, folder: Path) -> tuple[Path, Path]:
+        """Return a folder with the given one that it is in."""
+        if folder not in self._places:
+            above = (folder, *folder.parents)
+            self._places[folder] = (folder, next((named for named in self._paths if named in above), folder))
+        return self._places[folder]
 
-    def _of_library(self, source: Source, file: Path) -> Source:
-        found = {match.lower() for text in self._lists_for(file) for match in _LIBRARY.findall(text)}
+    def _of_library(self, source: Source, place: tuple[Path, Path]) -> Source:
+        found = {match.lower() for text in self._lists_for(place) for match in _LIBRARY.findall(text)}
         libraries = {_SPELLED.get(name, name) for name in found}
         if len(libraries) != 1:
             return source
         names = {name: value.key for name, value in source.values.items()}
         return replace(source, client=client_of(names, (*source.hints, *libraries)))
 
-    def _lists_for(self, file: Path) -> tuple[str, ...]:
-        place = (file.parent, self._root(file))
+    def _lists_for(self, place: tuple[Path, Path]) -> tuple[str, ...]:
         if place not in self._lists:
             self._lists[place] = tuple(_dependencies(*place, self._names))
         return self._lists[place]

@@ -46,6 +46,7 @@ def broker_defaults_not_durable(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
+    relying = _relying_on_default(case.deployment)
     for broker in case.deployment.of(Role.BROKER):
         if is_only_broker(case.deployment, broker):
             continue
@@ -61,8 +62,7 @@ def broker_defaults_not_durable(case: Case) -> Iterator[Problem]:
                 )
         factor = broker.value("default.replication.factor")
         is_silent = factor.source is ValueSource.DEFAULT and factor.number == 1
-        relying = _relying_on_default(case.deployment) if is_silent else None
-        if relying is not None:
+        if is_silent and relying is not None:
             yield problem(
                 broker,
                 (factor,),

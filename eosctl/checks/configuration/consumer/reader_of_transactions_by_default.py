@@ -127,6 +127,7 @@ class _Client(NamedTuple):
     folder: str
     prefix: str = ""
     reads: bool = False
+    beginning: str = ""
 
 
 class _Writers:
@@ -159,7 +160,9 @@ def _client(deployment: Deployment, component: Component) -> _Client:
     topics = topics_of(deployment, component)
     prefix = component.word("topic.prefix") or "" if component.role is Role.SOURCE_CONNECTOR else ""
     reads = bool(deployment.same_application(component, Role.CONSUMER))
-    return _Client(component, topics, folder_of(component), prefix, reads)
+    match = _BEGINNING.fullmatch(component.word("topics.regex") or "")
+    beginning = match[1].replace("\\", "") if match else ""
+    return _Client(component, topics, folder_of(component), prefix, reads, beginning)
 
 
 def _is_related(writer: _Client, reader: _Client) -> bool:
@@ -196,9 +199,7 @@ def _is_likely(writer: _Client, reader: _Client, others_write: AbstractSet[str])
 
 def _is_matched(writer: _Client, reader: _Client) -> bool:
     """Return whether the pattern of a sink's topics.regex, a beginning and anything behind it, covers a topic."""
-    match = _BEGINNING.fullmatch(reader.component.word("topics.regex") or "")
-    begin = match[1].replace("\\", "") if match else ""
-    return bool(begin) and any(topic.startswith(begin) for topic in writer.topics.own)
+    return bool(reader.beginning) and any(topic.startswith(reader.beginning) for topic in writer.topics.own)
 
 
 def _begins(topic: str, writer: _Client) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.logs.carriers.peeled import peeled_records
-from eosctl.logs.carriers.wrappers import DOCUMENT
+from eosctl.logs.carriers.wrappers import DOCUMENT, SYSLOG
 from eosctl.logs.files.content import Margins, codec_of, last_inflated, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.files.written_days import on_written_day
@@ -82,8 +82,10 @@ def has_dates(source: SourceFile) -> bool:
 
 def dated_by_itself(source: SourceFile) -> SourceFile:
     """Return a file that begins with dates, and has other records without one, as last written near its own dates."""
-    has_clocks = any(layout.name in LAYOUTS_WITHOUT_DATE for layout in source.verdict.layouts)
-    return (_near_own_dates(source) if has_clocks else None) or source
+    names = {layout.name for layout in source.verdict.layouts}
+    # The stamps of syslog have no year, which the records of a program in it may have.
+    lacks_dates = source.wrapper.endswith(SYSLOG) or not LAYOUTS_WITHOUT_DATE.isdisjoint(names)
+    return (_near_own_dates(source) if lacks_dates else None) or source
 
 
 def _near_own_dates(source: SourceFile) -> SourceFile | None:

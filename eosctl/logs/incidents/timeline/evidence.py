@@ -22,8 +22,10 @@ _CAUSE_CHARACTERS: Final = 100
 _BEFORE_WORDS: Final = re.compile(
     r"^(?:\w{0,40}\{[^{}]{0,200}\}:{1,2})+ ?(?:[\w:]{3,80}: )?|^\[\w{3,40} clientId=[^\]]{1,300}\] "
     r"|^(?:\(\w{1,40} ?\) )?(?:\[[^\]]{0,120}\] ?){2,6}"
+    r"|^(?:Exception in thread \"[^\"]{1,120}\" )?(?:[a-z][\w$]{0,60}\.){2,10}(?=[A-Z]\w{2,80}(?:Exception|Error)\b)"
+    r"(?:IllegalArgumentException: requirement failed: )?"
 )
-"""Spans of ``tracing``, the names of a Java client, and values that a layout prints before the message."""
+"""Spans of ``tracing``, the names of a Java client, values that a layout prints before the message, and packages."""
 _CAUSE: Final = re.compile(r"\b(?:Caused? by: |Cause: |(?:error|err|reason)=)|\"err(?:or)?\": ?\"")
 
 

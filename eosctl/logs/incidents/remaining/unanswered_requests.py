@@ -1,4 +1,4 @@
-"""Detect writes that a broker did not answer in time once, and that the client repeated with success.
+"""Detect writes that a broker did not answer in time, and whether the client's program worked again.
 
 librdkafka ends a connection whose requests had no answer for their timeout, and sends them again on a new one. A
 program that works afterwards lost nothing, but a broker stood still, or the network to it.
@@ -40,7 +40,7 @@ _HANDLE: Final = re.compile(r"\b(?P<client>[\w.-]{1,100}#(?:consumer|producer)-\
 
 
 def find_unanswered_requests(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the brokers whose client timed out waiting for them once, and worked again soon."""
+    """Yield the brokers whose client timed out waiting for them, without another error near."""
     ended = [event for event in timeline.client_events(*_ENDED) if _TIMED_OUT.search(event.message)]
     for events in by_key((f"{timeline.log_of(event)}\0{_peer_of(event)}", event) for event in ended).values():
         first, last = events[0], events[-1]
@@ -50,8 +50,7 @@ def find_unanswered_requests(timeline: LogTimeline) -> Iterator[Incident]:
             continue
         works = timeline.log_between(last, time_of(last), time_of(last) + SOON_MS, WORK)
         again = next((event for event in works if is_work(event)), None)
-        if again is not None:
-            yield _incident(timeline, events, own, again)
+        yield _incident(timeline, events, own, again)
 
 
 def _peer_of(event: LogEvent) -> str:
@@ -65,9 +64,9 @@ def _has_other_errors(timeline: LogTimeline, first: LogEvent, last: LogEvent) ->
 
 
 def _incident(
-    timeline: LogTimeline, events: Sequence[LogEvent], writes: Sequence[LogEvent], again: LogEvent
+    timeline: LogTimeline, events: Sequence[LogEvent], writes: Sequence[LogEvent], again: LogEvent | None
 ) -> Incident:
-    first = events[0]
+    first, last = events[0], events[-1]
     found = [match for event in events if (match := _TIMED_OUT.search(event.message))]
     waits = [int(match["ms"]) for event in writes if (match := _WRITE.search(event.message))]
     handle = _HANDLE.search(first.message)
@@ -76,6 +75,10 @@ def _incident(
     # The program's own error handler prints the library's record again.
     ended = {time_of(event): int(match["count"]) for event, match in zip(events, found, strict=True)}
     count = count_text(sum(ended.values()), "request")
+    is_open = again is None and timeline.log_end_ms(last) - time_of(last) <= SOON_MS
+    works = "No record after that shows that its program wrote again."
+    if again is not None:
+        works = f"Its program worked again at {time_text(time_of(again))}."
     return incident(
         "requests_timed_out",
         "brokers-do-not-answer-in-time",
@@ -85,12 +88,11 @@ def _incident(
             "client.id": client,
             "application": first.application,
         },
-        [*writes, *events, again],
+        [*writes, *events, *([again] if again is not None else [])],
         f"Broker {found[0]['node']} ({found[0]['peer']}) did not answer {count} of {opening(who)} within "
-        f"{duration_text(max(waits))}. The client ended the connection at {time_text(time_of(first))} and sent them "
-        f"again. Its program worked again at {time_text(time_of(again))}. Whether the broker or the network stood "
-        "still is not logged here.",
+        f"{duration_text(max(waits))}. The client ended the connection at {time_text(time_of(first))} to send them "
+        f"again. {works} Whether the broker or the network stood still is not logged here.",
         "Read the broker's log of this time, and that of its garbage collector. Check its disk and network.",
-        severity=Severity.WARNING,
-        confidence=0.7,
+        severity=Severity.ERROR if is_open else Severity.WARNING,
+        confidence=0.7 if again is not None else 0.6,
     )

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from eosctl.findings.other_programs import name_other_programs
 from eosctl.logs.coverage import measure_counted, measure_coverage
 from eosctl.logs.digest.totals import activity_of, moments_of, total_events
+from eosctl.logs.incidents.joining.returned import fold_returned
 from eosctl.logs.incidents.judge import judge_logs
 from eosctl.logs.incidents.remaining.calls_for_action import Advice, describe_groups
 from eosctl.logs.incidents.remaining.record_groups import group_unexplained
-from eosctl.logs.incidents.returned import fold_returned
 from eosctl.logs.incidents.timeline.work import find_overcome
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period

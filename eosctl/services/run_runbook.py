@@ -84,7 +84,7 @@ class LiveScene:
     dialog: RunbookDialog
     callbacks: Callbacks
     run_id: str
-    limit: Deadline | None
+    limit: Deadline | None = None
     _reader: ReadOnly | None = None
     reports: list[StepReport] = field(default_factory=list)
 
@@ -182,7 +182,7 @@ async def _run(
     # A dry run cannot change the cluster, even if the runbook tries to: its client sends only reads.
     limit = time_limit(request.connection, callbacks)
     async with connect(resolved.config, allowed_apis=None if request.yes else READ_ONLY_APIS) as client:
-        scene = LiveScene(client, request, dialog, callbacks, run_id, limit)
+        scene = LiveScene(client, request, dialog, callbacks, run_id=run_id, limit=limit)
         shape = await scene.collect(frozenset())
         cluster_id, brokers = shape.cluster_id, (f"{one.host}:{one.port}" for one in shape.brokers)
         _require_consent(request, protecting_profile(resolved, cluster_id, brokers), cluster_id, callbacks)

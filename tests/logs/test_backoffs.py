@@ -11,7 +11,7 @@ import pytest
 
 from eosctl.logs.incidents.timeline.backoffs import in_backoff
 from eosctl.model.incident import Incident
-from eosctl.services.mine_logs import MineRequest, mine_logs
+from tests.logs.judging import judge
 
 START = datetime(2026, 3, 4, 1, tzinfo=UTC)
 DOUBLED = tuple(10 * 2**step for step in range(10))
@@ -32,8 +32,7 @@ def found(tmp_path: Path, message: str, waits_s: Iterable[int], *, works: bool =
     lines = [f"{at:%Y-%m-%d %H:%M:%S} ERROR till: {message}\n" for at in moments]
     if works:
         lines.insert(-1, f"{moments[-2] + timedelta(seconds=5):%Y-%m-%d %H:%M:%S} INFO till: delivered 500 records\n")
-    (tmp_path / "till.log").write_text("".join(lines))
-    return mine_logs(MineRequest((tmp_path / "till.log",))).findings.incidents
+    return tuple(judge(tmp_path, {"till.log": "".join(lines)}))
 
 
 @pytest.mark.parametrize("message", [DEAD, FENCED, TOO_LARGE, OUT_OF_ORDER, DENIED])

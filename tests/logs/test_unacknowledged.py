@@ -61,7 +61,7 @@ READS = (
 def test_a_restart_that_reads_on_is_reported(tmp_path: Path) -> None:
     ended = "2026-05-04 10:02:48,112 INFO  [io.quarkus] (Shutdown thread) parcels stopped in 0.402s\n"
     (one,) = judge(tmp_path, {"parcels.log": FIRST + ended + READS.format("03")})
-    assert "2026-05-04T10:03:03.401Z" in one.explanation and len(one.evidence) == 2
+    assert "2026-05-04T10:03:03.401Z" in one.explanation and len(one.evidence) >= 2
 
 
 def test_a_restart_before_the_next_wait_recovers_nothing(tmp_path: Path) -> None:

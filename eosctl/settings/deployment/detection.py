@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -148,19 +149,23 @@ def _is_of_one_cluster(document: Node, file: str) -> bool:
 def _one_broker_per_chart(parts: list[Source]) -> list[Source]:
     """Join the blocks of a chart that end in one server.properties: neighbors that have no setting in common."""
     joined: list[Source] = []
+    near: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for part in parts:
-        before = next((one for one in joined if _are_blocks_of_one(one, part)), None)
+        if part.role is not Role.BROKER:
+            joined.append(part)
+            continue
+        places = near[part.hints[:-1]]
+        before = next((place for place in places if _are_blocks_of_one(joined[place], part)), None)
         if before is None:
+            places.append(len(joined))
             joined.append(part)
         else:
-            joined[joined.index(before)] = replace(before, values={**before.values, **part.values})
+            joined[before] = replace(joined[before], values={**joined[before].values, **part.values})
     return joined
 
 
 def _are_blocks_of_one(one: Source, other: Source) -> bool:
-    are_brokers = one.role is Role.BROKER and other.role is Role.BROKER
-    are_neighbors = one.hints[:-1] == other.hints[:-1] and one.hints != other.hints
-    return are_brokers and are_neighbors and one.values.keys().isdisjoint(other.values)
+    return one.hints != other.hints and one.values.keys().isdisjoint(other.values)
 
 
 def _as_cluster(source: Source) -> Source:

@@ -67,7 +67,7 @@ def test_a_stalled_decision_has_one_state(lose_leader: bool, monkeypatch: pytest
         assert before != "failed"
         assert before == "passed" or lose_leader
 
-        a_minute_later = SimpleNamespace(time_ns=lambda: time.time_ns() + 60_000_000_000)
+        a_minute_later = SimpleNamespace(time_ns=lambda: time.time_ns() + 60_000_000_000, monotonic=time.monotonic)
         monkeypatch.setattr(invocation, "time", a_minute_later)
         assert verdicts(cluster) == ({"stalled"}, {"stalled"}, "failed")
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from eosctl.findings.other_programs import name_other_programs
 from eosctl.logs.coverage import measure_counted, measure_coverage
 from eosctl.logs.digest.totals import activity_of, moments_of, total_events
-from eosctl.logs.incidents.joining.returned import fold_returned
+from eosctl.logs.incidents.joining.repeats import fold_returned
 from eosctl.logs.incidents.judge import judge_logs
 from eosctl.logs.incidents.remaining.calls_for_action import Advice, describe_groups
 from eosctl.logs.incidents.remaining.record_groups import group_unexplained

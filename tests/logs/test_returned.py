@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.logs.incidents.joining.returned import RETURNS, fold_returned
+from eosctl.logs.incidents.joining.repeats import RETURNS, fold_returned
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.severity import Severity
 from eosctl.services.log_findings import collect_log_findings

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import Subject, start_of, worst_of
 from eosctl.logs.incidents.timeline.backoffs import in_backoff
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence, shared_evidence
 from eosctl.model.incident import Incident
 from eosctl.text import count_text, time_text
 
@@ -73,6 +73,32 @@ def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
                 alike[whole.kind, whole.root_cause, _home_of(whole)].append((whole, len(span) // len(wholes)))
     for counted in alike.values():
         yield from _joined_alike(counted)
+
+
+def fold_returned(incidents: Iterable[Incident]) -> tuple[Incident, ...]:
+    """Return incidents in order of their starts; equal ones are one, however long the pauses between them are.
+
+    The judge cannot join across longer pauses than ``PAUSE_MS``: a slice of a long log does not see them. A report sees
+    all incidents. The last one says how the fault ended, so its explanation stands for all.
+    """
+    equal: dict[Hashable, list[Incident]] = defaultdict(list)
+    for one in incidents:
+        equal[one.severity, one.kind, one.root_cause, frozenset(one.subject.items())].append(one)
+    folded = (whole for ones in equal.values() for whole in ([_returned(ones)] if len(ones) >= RETURNS else ones))
+    return tuple(sorted(folded, key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+
+
+def _returned(ones: Sequence[Incident]) -> Incident:
+    ordered = sorted(ones, key=lambda one: (one.t_start_ms, one.t_end_ms))
+    first, last = ordered[0], ordered[-1]
+    before = f"The same happened {count_text(len(ones) - 1, 'time')} before, first at {time_text(first.t_start_ms)}."
+    return last._replace(
+        confidence=max(one.confidence for one in ones),
+        t_start_ms=first.t_start_ms,
+        t_end_ms=max(one.t_end_ms for one in ones),
+        evidence=shared_evidence([one.evidence for one in ordered]),
+        explanation=f"{last.explanation} {before}",
+    )
 
 
 def _owner_of(subject: Subject) -> str:
